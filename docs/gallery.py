@@ -10,7 +10,7 @@ import concurrent.futures
 import html
 import inspect
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -373,29 +373,30 @@ def _make(exhibit: Exhibit, folder: Path) -> None:
     if exhibit.code is None:
         wb.export(result, folder / "join.py")
     else:
-        imports = "from pyspark.sql import DataFrame\nfrom pyspark.sql import functions as F\n\n\n"
-        (folder / "join.py").write_text(imports + inspect.getsource(exhibit.code), encoding="utf-8")
+        code = inspect.getsource(exhibit.code)
+        (folder / "join.py").write_text("\n".join([*_needed(_IMPORTS, code), "", "", code]), encoding="utf-8")
     nbformat.write(_notebook(exhibit), folder / "look.ipynb")
+
+
+def _needed(lines: Mapping[str, str], *code: str) -> list[str]:
+    """Those of some lines that code needs, each given with what needs it."""
+    return [line for line, name in lines.items() if any(name in each for each in code)]
 
 
 def _notebook(exhibit: Exhibit) -> nbformat.NotebookNode:
     """A notebook that makes the join again, looks at it, and opens the page on its streams."""
     code, made = inspect.getsource(exhibit.result), exhibit.result.__name__
-    helpers = [each for each in (_pairs, _stream) if each.__name__ in code]
-    every = [code, *map(inspect.getsource, [*helpers, *filter(None, [exhibit.code])])]
-    imports = [line for line, name in _IMPORTS.items() if any(name in each for each in every)]
-    start = [line for line, name in _VALUES.items() if any(name in each for each in every)]
-    if exhibit.code is not None:
-        helpers.append(exhibit.code)
-    page = "left, right = result.left, result.right\n%load_ext workbench\n%workbench left right"
-    if exhibit.code is not None:
-        page = "%load_ext workbench\n%workbench result"
+    of_job = [] if exhibit.code is None else [exhibit.code]
+    helpers = [inspect.getsource(each) for each in (_pairs, _stream, *of_job) if each.__name__ in code]
+    imports, start = _needed(_IMPORTS, code, *helpers), _needed(_VALUES, code, *helpers)
+    streams = "left, right = result.left, result.right\n%load_ext workbench\n%workbench left right"
+    page = "%load_ext workbench\n%workbench result" if of_job else streams
     version = nbformat.v4
     return version.new_notebook(
         cells=[
             version.new_markdown_cell(f"# {exhibit.title}\n\n{exhibit.look}"),
             version.new_code_cell("\n".join([*imports, *start])),
-            *(version.new_code_cell(inspect.getsource(each).rstrip()) for each in helpers),
+            *(version.new_code_cell(each.rstrip()) for each in helpers),
             version.new_code_cell(f"{code.rstrip()}\n\n\nresult = {made}()\nresult.charts.tracks()"),
             version.new_code_cell('result.rows.query("fate != \'matched\'")[["side", "fate", "reason"]]'),
             version.new_code_cell(page),

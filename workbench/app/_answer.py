@@ -80,7 +80,7 @@ def answer(tuning: Tuning, best: Best, asked: Mapping[str, str], named: Callable
     lines = [("now", now), ("recommended", best.row)]
     if best.cheaper is not None and _figures(best.cheaper) != _figures(now):
         lines.append(("the next cheaper", best.cheaper))
-    notes = [each for each in (*best.notes, f"this rests on {best.basis}") if each != best.under_short_trigger]
+    notes = [each for each in (best.without_effect, f"this rests on {best.basis}") if each]
     return html(
         '<p class="sjw-question">{}</p><p class="sjw-answer">{}</p><div class="sjw-beside">{}</div>{}'
         "<details><summary>Details</summary><ul>{}</ul></details>",

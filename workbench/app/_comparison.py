@@ -132,7 +132,8 @@ class Comparison:
             name = open_still[0].short
             closed = f", with every window closed in both: {name} left windows open, and is simulated to its end"
             self._said += closed if self._close.value else f"; {name} left windows open, where rows are pending"
-        self._said += _other_batches(one, other) if not ends_differ else ""
+        else:
+            self._said += _other_batches(one, other)
         self._moved, self._shown = moved, _as_shown(moved, runs[0], one.short, other.short)
         self._offer(one, other)
         self._list()

@@ -66,7 +66,6 @@ class SavedPage:
         self._writer.observe(lambda _: self.changed(), "writes")
         self._kept: tuple[Any, Any] | None = None  # the handles of the outputs that are read without a kernel
         self._last: dict[str, str] = {}
-        self._version = ""  # of what the page shows
         self._tab: Sidecar | None = None
         self._closed = threading.Event()
         self._worker = CoalescingWorker(lambda *_: None)  # a page that cannot be saved is no trouble to its user
@@ -111,7 +110,7 @@ class SavedPage:
 
     def _keep(self) -> None:
         """Show what is read in the page's place when there is no kernel."""
-        summary = display(self._of_summary(), raw=True, display_id=True)
+        summary = display(self._of_summary()[1], raw=True, display_id=True)
         self._kept = summary, display({"text/plain": ""}, raw=True, display_id=True)
         self.changed()
 
@@ -124,14 +123,14 @@ class SavedPage:
         if self._closed.wait(_REST) or self._kept is None:
             return
         summary, picture = self._kept
-        of_summary, drawn = self._of_summary(), self._picture()
-        of_picture = {"image/png": drawn, "text/plain": ""} if drawn else {"text/plain": ""}
+        version, of_summary = self._of_summary()
+        of_picture = self._of_picture()
         self._update("summary", summary, of_summary)
-        if drawn is not None:
+        if of_picture is not None:
             self._update("picture", picture, of_picture)
-        now: Record = {"name": self._name, "version": self._version}
+        now: Record = {"name": self._name, "version": version}
         if self._writer.writes:
-            now |= {"summary": of_summary, "picture": None if drawn is None else of_picture}
+            now |= {"summary": of_summary, "picture": of_picture}
         self._writer.saved = now
 
     def _update(self, name: str, handle: Any, bundle: Record) -> None:
@@ -140,15 +139,23 @@ class SavedPage:
             handle.update(bundle, raw=True)
             self._last[name] = now
 
-    def _of_summary(self) -> Record:
+    def _of_picture(self) -> Record | None:
+        """The output with the picture; None where the browser has yet to send it."""
+        drawn = self._picture()
+        if drawn is None:
+            return None
+        return {"image/png": drawn, "text/plain": ""} if drawn else {"text/plain": ""}
+
+    def _of_summary(self) -> tuple[str, Record]:
+        """The version of what the page shows, and the output with it."""
         style = stylesheet(_STYLE.format(name=self._name))
         drawing = self._drawing()
         chart = html("<p><b>{}</b> {}</p>", drawing.title, drawing.subtitle) if drawing is not None else ""
         summary = self._summary()
         inside, kept = html("{}<p>{}</p>{}{}", style, _PLAIN, summary, chart), self._set_to().bundle()
-        self._version = hashlib.sha256(f"{inside}{kept}".encode()).hexdigest()[:12]
-        text = html('<div class="sjw-saved-{}" data-saved="{}">{}</div>', self._name, self._version, inside)
-        return {"text/html": str(text), "text/plain": "", **kept}
+        version = hashlib.sha256(f"{inside}{kept}".encode()).hexdigest()[:12]
+        text = html('<div class="sjw-saved-{}" data-saved="{}">{}</div>', self._name, version, inside)
+        return version, {"text/html": str(text), "text/plain": "", **kept}
 
     def _drawing(self) -> Drawing | None:
         return self._results.chart.shown if self._results.chart_is_open else None

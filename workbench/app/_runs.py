@@ -46,9 +46,6 @@ class RunActions:
     changed: Callable[[], None]
 
 
-_FIELD = {"width": "auto", "min_width": "160px", "flex": "1 1 160px"}
-
-
 class RunsPanel:
     """Past runs.
 
@@ -73,18 +70,19 @@ class RunsPanel:
         self.one = widgets.RadioButtons(description="Run", layout=wide, tooltip="A past run.")
         self.other = widgets.RadioButtons(description="against", layout=wide, tooltip="The run to compare it with.")
         self.go = _button("Go back to it", "history", "Its settings and results.")
+        field = widgets.Layout(width="auto", min_width="160px", flex="1 1 160px")
         self.name = widgets.Text(
             description="Name",
             placeholder="baseline",
             tooltip="The name of the run.",
             continuous_update=False,
-            layout=widgets.Layout(**_FIELD),
+            layout=field,
         )
         self.path = widgets.Text(
             description="Folder",
             placeholder="baseline",
             tooltip="The folder to save the run in, or to load one from.",
-            layout=widgets.Layout(**_FIELD),
+            layout=field,
         )
         self.keep = _button("Keep", "save", "Save the run in the folder; any session can load it.")
         self.load = _button("Load", "folder-open", "Load the run that was saved in the folder.")

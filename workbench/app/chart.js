@@ -345,9 +345,11 @@ async function render({ model, el }) {
     box.setAttribute("aria-label", `Chart: ${words}${keys}`);
   }
 
+  const unpointed = () => document.getElementById("vg-tooltip-element")?.classList.remove("visible");
+
   async function once() {
     if (!model.get("drawing")) return;
-    document.getElementById("vg-tooltip-element")?.classList.remove("visible"); // of a mark that may be gone
+    unpointed(); // the mark may be gone
     const drawing = JSON.parse(model.get("drawing"));
     drawing.params = { ...drawing.params, ...model.get("params") }; // which may have changed since
     title.textContent = drawing.title;
@@ -403,7 +405,6 @@ async function render({ model, el }) {
   });
   themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
   await paint();
-  const unpointed = () => document.getElementById("vg-tooltip-element")?.classList.remove("visible");
   window.addEventListener("scroll", unpointed, { capture: true, passive: true }); // the mark has moved from below it
   return () => {
     window.removeEventListener("scroll", unpointed, { capture: true });

@@ -113,7 +113,7 @@ class Aggregates:
         facts = pd.DataFrame({"fate": fate, "step": left_at, "closed_in": closed_in, "end": _NONE, "mark": _NONE})
         by_time = late | (fate == "open")
         facts.loc[by_time, "end"] = rows.column("window_end").cast(pa.int64()).to_numpy()[by_time]
-        facts.loc[late, "mark"] = np.array(self.clock.late, dtype=np.int64)[batch[late] - self.clock.first]
+        facts.loc[late, "mark"] = self.clock.late[batch[late] - self.clock.first]
         found["reason"] = _reasons(facts, words, labels, int(self.clock.eviction[-1]))
         found["row"] = self._rows_of(rows.column(PLACE).to_numpy(), first).where(is_in & (left_at < 0))
         return tables.stack([found], BELOW)

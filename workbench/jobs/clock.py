@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench.arrays import Times
 from workbench.jobs.sources import BATCH
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Clock", "longs", "of_batch", "planned_at"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clock:
     """When the micro-batches of a job ran, one value for each.
 
@@ -30,11 +31,11 @@ class Clock:
 
     first: int
     started: Sequence[int]
-    eviction: Sequence[int]
-    late: Sequence[int]
+    eviction: Times
+    late: Times
 
 
-def of_batch(values: Sequence[int], first: int, batch: str) -> Column:
+def of_batch(values: Sequence[int] | Times, first: int, batch: str) -> Column:
     """For each row the value of its micro-batch, of values from a first micro-batch on; null beyond these."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
@@ -48,7 +49,7 @@ def planned_at(clock: Clock) -> Column:
     return F.timestamp_millis(of_batch(clock.started, clock.first, BATCH))
 
 
-def longs(values: Sequence[int]) -> Column:
+def longs(values: Sequence[int] | Times) -> Column:
     """An array of whole numbers."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbench.arrays import Times
 from workbench.jobs.clock import Clock, longs, of_batch
 from workbench.model import close_sessions
 from workbench.spark_io.frames import of_arrow
@@ -92,10 +91,11 @@ def _merged(alone: pa.Table, clock: Clock) -> pa.Table:
     """Sessions of single rows with that which each merged into: when it opened, closed, and in which micro-batch."""
     codes = pc.dictionary_encode(alone.column(_KEY)).combine_chunks().indices
     start, end, batch = (alone.column(name).to_numpy().astype(np.int64) for name in (_START, _END, _BATCH))
-    eviction: Times = np.array(clock.eviction, dtype=np.int64)
-    group, sessions, _ = close_sessions(codes.to_numpy().astype(np.int64), start, end, batch - clock.first, eviction)
+    group, sessions, _ = close_sessions(
+        codes.to_numpy().astype(np.int64), start, end, batch - clock.first, clock.eviction
+    )
     closes = sessions["batch"].to_numpy()[group]
-    closed_in = pa.array(closes + clock.first, pa.int64(), mask=closes == len(eviction))
+    closed_in = pa.array(closes + clock.first, pa.int64(), mask=closes == len(clock.eviction))
     for name, values in ((_OPENED, sessions["start"]), (_CLOSED, sessions["end"])):
         alone = alone.append_column(name, pa.array(values.to_numpy()[group], pa.int64()))
     return alone.append_column(CLOSED_IN, closed_in)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,7 +78,7 @@ class Recorded:
     taken: Mapping[Node, sources.Taken]
     choice: Choice
 
-    @property
+    @cached_property
     def rows(self) -> dict[frozenset[int], DataFrame]:
         """The rows of the sources that could be read, by the ids of their columns."""
         return {replay.ids(leaf): each.rows for leaf, each in self.taken.items() if each.rows is not None}
@@ -158,18 +159,18 @@ def replayed(
     policy = logs.policy if settings is None else settings.policy
     joined = [side for side, child in zip(SIDES, known.join.children, strict=False) if child in before]
     facts = replace(_facts(recorded, join, known, followed.rows, shown), join=own)
-    marks = np.array(clock.eviction, dtype=np.int64)
     if known.description.join == own and allows_multiple_operators(spark):  # else one watermark judges all rows
-        facts = replace(facts, above=above.aggregation(known, marks, from_start=not clock.first))
+        facts = replace(facts, above=above.aggregation(known, clock.eviction, from_start=not clock.first))
     of_chain_by_max = bool(logs.operators) and policy == "max"
     facts = replace(facts, undelayed=frozenset(SIDES if of_chain_by_max else joined) | facts.unmarked)
     delays = _delays(known)
-    came = {side: int(marks[0]) + delay for side, delay in delays.items()} if clock.first else {}
+    came = {side: int(clock.eviction[0]) + delay for side, delay in delays.items()} if clock.first else {}
     restarted = () if before or _unmarked(known) or settings is not None else _restarts(streams, delays, logs)
     following = logs.next_watermark if settings is None else int(settings.marks[-1])
-    late = np.array(clock.late, dtype=np.int64)
     with_empty = _is_set(spark, _WITHOUT_ROWS)
-    logged = Logged(clock.first, facts, marks, late, came, restarted, None if before else following, with_empty)
+    logged = Logged(
+        clock.first, facts, clock.eviction, clock.late, came, restarted, None if before else following, with_empty
+    )
     version = session.version_of(spark)
     simulation = Simulation(join, streams.left, streams.right, False, policy, False, version, logged)
     places = followed.rows.map(lambda rows: rows.places)
@@ -214,7 +215,7 @@ def _clock(recorded: Recorded, before: Mapping[Node, Job], settings: Settings | 
     late = np.concatenate([[0], marks[:-1]]) if allows_multiple_operators(recorded.spark) else marks.copy()
     if batches[0].number:
         late[0] = LONG_AGO
-    return Clock(batches[0].number, [each.started for each in batches], marks.tolist(), late.tolist())
+    return Clock(batches[0].number, [each.started for each in batches], marks, late)
 
 
 def _followed(
@@ -232,14 +233,14 @@ def _followed(
     # Spark pushes no filter through a column of the clock, whose value in a query is not the same each time
     wholes = [known.plan if each else recorded.run for each in on_clock]
     seen = Sides(*entering.newest(recorded.spark, wholes, known.marks, recorded.rows, clock))
-    marks, delays = np.array(clock.eviction, dtype=np.int64), _delays(known)
+    delays = _delays(known)
     made, newest, missing = [], [], []
     for place, side in enumerate(SIDES):
         times = seen[side]
         if times is not None and recorded.choice.takes_all:
             entering.check_size(sum(number for _, number in times.values()), side)
         marked = known.marks[place] is not None
-        newest.append(side_streams.newest(times, recorded.logs, marks, delays[side]) if marked else None)
+        newest.append(side_streams.newest(times, recorded.logs, clock.eviction, delays[side]) if marked else None)
         rows, words = side_streams.rows(
             recorded.spark,
             known,

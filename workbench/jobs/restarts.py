@@ -124,8 +124,8 @@ def other_delay(
         moved = np.flatnonzero(np.diff(marks[begin:]))[:_MOVES] + begin + 1
         for ways in (one_side, both_sides):
             for at, (side, places) in itertools.product(moved.tolist(), ways):
-                ends = [int(seen[place][begin:at].max(initial=NOTHING)) for place in places]
-                newest = min(ends) if policy == "min" else max(ends)
+                ends = [np.asarray(seen[place][begin:at].max(initial=NOTHING)) for place in places]
+                newest = int(query_watermark(policy, ends[0], ends[-1]))
                 delay = newest // 1_000 * 1_000 - int(marks[at])
                 if newest > NOTHING and delay >= 0 and delay != delays[places[0]]:
                     yield side, delay, [delay if number in places else each for number, each in enumerate(delays)]

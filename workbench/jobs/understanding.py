@@ -289,10 +289,8 @@ def _of_join(spark: SparkObject, plan: Node, join: Node, others: list[Node], opt
     described = Sides.of(
         lambda side: _side(side, inputs[side], [pair[SIDES.index(side)] for pair in read.keys], times[side], edge)
     )
-    entering, marks = (
-        Sides.of(lambda side: inputs[side].entering(times[side])),
-        Sides.of(lambda side: inputs[side].mark_of(times[side])),
-    )
+    entering = Sides.of(lambda side: inputs[side].entering(times[side]))
+    marks = Sides.of(lambda side: inputs[side].mark_of(times[side]))
     numbers = None
     if kind is not None and not kind_of(kind).windowed:
         numbers = numeric_times.bounds(*read.numbered_below(join), list(described.values()))

@@ -116,8 +116,8 @@ def judge(
         Per side `Judging.setting` of each.
     """
     fate = {side: simulation.fates[side]["fate"].to_numpy()[rows[side]] for side in SIDES}
-    apart = partners.kept_apart(simulation, {side: rows[side][fate[side] == "unmatched"] for side in SIDES})
-    evicted = partners.evicted_apart(simulation, {side: rows[side][fate[side] == "unmatched"] for side in SIDES})
+    unmatched = {side: rows[side][fate[side] == "unmatched"] for side in SIDES}
+    apart, evicted = partners.kept_apart(simulation, unmatched), partners.evicted_apart(simulation, unmatched)
     met = partners.had_partner(simulation, {side: rows[side][fate[side] == "late"] for side in SIDES})
     return {
         side: _of_side(simulation, side, rows[side], own, apart[side], evicted[side], met[side], settings[side])

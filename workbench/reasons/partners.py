@@ -82,7 +82,7 @@ def kept_apart(simulation: Simulation, unmatched: dict[Side, RowNumbers]) -> dic
 def evicted_apart(simulation: Simulation, unmatched: dict[Side, RowNumbers]) -> dict[Side, RowNumbers]:
     """Per side those of the rows without partner that have one if none leaves the state before all of its have come."""
     if not simulation.facts.evicts_early:
-        return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
+        return _no_rows()
     return _partnered(simulation, unmatched, unmatched)
 
 
@@ -97,14 +97,14 @@ def _partnered(
     """Per side those of some rows that have a partner if nothing is late, sought among the keys of some rows."""
     codes = Sides(*simulation.outcome.keys)
     if not any(len(asked_of[side]) for side in SIDES):
-        return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
+        return _no_rows()
     asked = np.concatenate([codes[side][asked_of[side]] for side in SIDES])
     rows = {side: np.flatnonzero(among(codes[side], asked)) for side in SIDES}
     left, right = (_at_once(some_rows(simulation.side(side), rows[side])) for side in SIDES)
     try:
         everything = complete(simulation.join, left, right, Shared(left, right, rows=simulation.facts.of(rows)))
     except TooLargeError:
-        return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
+        return _no_rows()
     found = {}
     for side in SIDES:
         partnered, picked = np.zeros((2, len(codes[side])), dtype=bool)
@@ -112,6 +112,10 @@ def _partnered(
         picked[chosen[side]] = True
         found[side] = np.flatnonzero(partnered & picked)
     return found
+
+
+def _no_rows() -> dict[Side, RowNumbers]:
+    return dict.fromkeys(SIDES, np.array([], dtype=np.int64))
 
 
 def _at_once(stream: Stream) -> Stream:

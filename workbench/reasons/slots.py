@@ -634,11 +634,9 @@ class SentenceSlots:
         if self.kind.merging:
             return verdicts.SESSION_CLOSED
         if self.simulation.facts.evicts_early:
-            batches = [
-                self.assignments(each.side, each.row)["batch"].min()
-                for each in (RowId(side, row), RowId(other_side(side), partner))
-            ]
-            return verdicts.LEFT_STATE if batches[0] < batches[1] else verdicts.PARTNER_LEFT_STATE
+            mine, theirs = self.simulation.side(side), self.simulation.side(other_side(side))
+            is_first = mine.arrival[row] < theirs.arrival[partner]
+            return verdicts.LEFT_STATE if is_first else verdicts.PARTNER_LEFT_STATE
         return verdicts.SEMI_JOIN_LOSES if self.simulation.flink is None else verdicts.FLINK_LEFT_STATE
 
     def _parted_by(self, side: Side, row: int, partner: int) -> RowId | None:

@@ -242,16 +242,14 @@ class Tuning:
         streams = Sides(left, right)
         tried = {side: self._table[name].tolist() for side, name in DELAYS.items() if name in self.settings}
         share = float(row["kept"]) if keep is None else keep
-        by_trigger = caveats.hidden(join, streams, policy, share)
-        notes = (by_trigger, caveats.without_effect(join, streams, tried) if policy == "min" else "")
         return Best(
             settings,
             row,
             cheaper.sort_values("kept", ascending=False, kind="stable").iloc[0] if len(cheaper) else None,
             caveats.too_short(streams, share),
-            tuple(filter(None, notes)),
+            caveats.hidden(join, streams, policy, share),
+            caveats.without_effect(join, streams, tried) if policy == "min" else "",
             caveats.basis(streams),
-            by_trigger,
         )
 
     def _answered(self, keep: float | None, limits: Limits) -> Series | None:
@@ -311,21 +309,26 @@ class Best:
         The row of the setting that keeps most of those that cost less and keep too little; None: there is none.
     warning
         What the recording is too short to tell; empty if it is long enough.
-    notes
-        What else to know: `under_short_trigger`, a delay that makes no difference.
-    basis
-        What it rests on: rows, micro-batches, trigger interval.
     under_short_trigger
         How many rows would be late under a very short trigger; empty where these are hardly more.
+    without_effect
+        Which delays make no difference; empty where all do.
+    basis
+        What it rests on: rows, micro-batches, trigger interval.
     """
 
     settings: dict[Setting, str]
     row: Series
     cheaper: Series | None
     warning: str
-    notes: tuple[str, ...]
+    under_short_trigger: str
+    without_effect: str
     basis: str
-    under_short_trigger: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know: how many rows would be late under a very short trigger, a delay without effect."""
+        return tuple(filter(None, (self.under_short_trigger, self.without_effect)))
 
     def __repr__(self) -> str:
         return self.text(lambda name, value: f"{name} = {value}")
