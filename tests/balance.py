@@ -13,6 +13,8 @@ from xdist.workermanage import WorkerController
 
 LARGE = 45.0
 """Seconds from which on a file's tests are shared out by their functions."""
+COLLECTED = pytest.StashKey[list[str]]()
+"""Of a run that records durations, and that names no single tests: all that there are in its files."""
 
 
 def unit(nodeid: str, durations: Durations) -> str:
@@ -112,6 +114,7 @@ class Clock:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         if self._config.option.record_durations:
             self._known.take(self.measured)
+            self._known.keep(self._config.stash[COLLECTED])
             self._known.write()
         if self._config.option.tier in ("all", "nightly") and exitstatus == 0:
             import touched

@@ -60,7 +60,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.stash[DURATIONS] = timing.Durations.read()
-    config.stash[WORDS] = []
+    config.stash[WORDS], config.stash[balance.COLLECTED] = [], []
     if not hasattr(config, "workerinput"):
         clock = balance.Clock(config, config.stash[DURATIONS])
         config.pluginmanager.register(clock)
@@ -90,6 +90,8 @@ def pytest_collection_modifyitems(config, items):
         for marker, fixtures in NEEDS.items():
             if fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(marker)
+    if config.option.record_durations and not (config.option.keyword or any("::" in each for each in config.args)):
+        config.stash[balance.COLLECTED] = [item.nodeid for item in items]
     kept = items
     if config.option.tier:
         durations = config.stash[DURATIONS]
@@ -112,8 +114,9 @@ def _distance(config):
 
 def pytest_sessionfinish(session):
     """A process tells the first one what it took, since that does not collect."""
+    stash = session.config.stash
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["words"] = session.config.stash[WORDS]
+        session.config.workeroutput |= {"words": stash[WORDS], "collected": stash[balance.COLLECTED]}
 
 
 @pytest.hookimpl(wrapper=True)
@@ -132,6 +135,7 @@ def pytest_runtest_makereport(item, call):
 def pytest_testnodedown(node, error):
     if not error and not node.config.stash[WORDS]:
         node.config.stash[WORDS] = node.workeroutput["words"]
+        node.config.stash[balance.COLLECTED] = node.workeroutput["collected"]
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -143,13 +143,16 @@ def come(opened, ask, arrived):
     try:
         arrived()
     except TimedOut as lost:
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")  # told at the end of the tests, and no error
-            warnings.warn(
-                f"the page did not come, and is asked for again: {lost.message}\n{there(opened)}", stacklevel=2
-            )
+        told = f"the page did not come, and is asked for again: {lost.message}\n{there(opened)}"
+        warnings.warn(told, stacklevel=2)
         ask()
         arrived()
+
+
+def run_all(opened, arrived):
+    """Run every cell of the notebook that is open, and wait until its page has come."""
+    run = "void window.jupyterapp.commands.execute('notebook:run-all-cells')"
+    come(opened, lambda: opened.evaluate(run), arrived)
 
 
 def view(opened, name):
@@ -179,8 +182,3 @@ def there(opened):
         document.visibilityState,
     ].join('\\n---\\n')"""
     return opened.evaluate(script)
-
-
-def run_all(opened):
-    """Run every cell of the notebook that is open, without waiting."""
-    opened.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")

@@ -70,7 +70,7 @@ DRAW = 1
 """Draws the cases of every tier but the nightly one. The next number draws others, for when those have passed at night."""
 DEAR = 3.0
 """Seconds from which on a test is drawn among those of its folder that take as long."""
-SHARE = 0.17
+SHARE = 0.1
 """How much of the time of a folder's dear tests a run takes, at least one of them."""
 
 

@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import statistics
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,6 +77,15 @@ class Durations:
         self.calibration = newer.calibration if pace == 1.0 and newer.calibration else self.calibration
         root = Path(__file__).parents[1]
         self.files = {file: tests for file, tests in self.files.items() if (root / file).exists()}
+
+    def keep(self, nodeids: Iterable[str]) -> None:
+        """Of the files of these tests no other ones: what has another name by now, or is gone, goes."""
+        there: dict[str, set[str]] = {}
+        for nodeid in nodeids:
+            file, test = split(nodeid)
+            there.setdefault(file, set()).add(test)
+        for file in there.keys() & self.files.keys():
+            self.files[file] = {test: phases for test, phases in self.files[file].items() if test in there[file]}
 
     def pace(self, newer: Durations) -> float:
         """How much longer another run's tests took than the same did before; 1 where that is little, or not known."""

@@ -112,8 +112,7 @@ def in_the_browser() -> None:
     saved(home / "root", "n.ipynb", *cells)
     found = {}
     with lab(home, home / "root") as address, page(address, "n.ipynb") as opened:
-        run_all(opened)
-        opened.wait_for_selector(".sjw-chart canvas", timeout=90_000)
+        run_all(opened, lambda: opened.wait_for_selector(".sjw-chart canvas", timeout=90_000))
         opened.wait_for_timeout(2_000)
         settings(opened)
         opened.evaluate(BROWSER)

@@ -8,7 +8,7 @@ from pathlib import Path
 import ipywidgets as widgets
 import pandas as pd
 import pytest
-from lab import CHROMIUM, come, lab, page, run_all, saved, settings
+from lab import CHROMIUM, lab, page, run_all, saved, settings
 from lab import view as view_of
 from page import Page
 from playwright.sync_api import expect
@@ -149,12 +149,11 @@ def arrived(opened):
 
 
 @pytest.mark.browser
-@pytest.mark.filterwarnings("default:the page did not come")
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 def test_nothing_runs_in_the_browser(address):
     address, root = address
     with page(address, saved(root, "evil.ipynb", *CELLS)) as opened:
-        come(opened, lambda: run_all(opened), lambda: arrived(opened))
+        run_all(opened, lambda: arrived(opened))
         settings(opened)
         tips = 0
         for upper in ("5 seconds", "9 seconds"):
@@ -217,8 +216,8 @@ def test_nothing_runs_from_the_outputs_of_cells(address):
         "wb.Stream.from_pandas(left, EVIL, EVIL, EVIL)",
     )
     with page(address, saved(root, "cells.ipynb", *cells)) as opened:
-        run_all(opened)
-        opened.wait_for_selector(".jp-OutputArea-output:has-text('ArgumentError')", timeout=120_000)
+        error = ".jp-OutputArea-output:has-text('ArgumentError')"
+        run_all(opened, lambda: opened.wait_for_selector(error, timeout=120_000))
         opened.wait_for_selector(".jp-OutputArea-output canvas, .jp-OutputArea-output svg", timeout=60_000)
         nothing_ran(opened)
 
@@ -232,8 +231,8 @@ def test_a_page_that_opens_with_an_error_shows_no_views(address):
         "a = pd.DataFrame({'k': ['x', 'y', 'z'], 'at': at}); b = pd.DataFrame({'k': [1, 2, 3], 'at': at})"
     )
     with page(address, saved(root, "wrong.ipynb", "%load_ext workbench", code, "%workbench a b")) as opened:
-        run_all(opened)
-        opened.wait_for_selector(".sjw-badge:has-text('nothing to show yet')", timeout=120_000)
+        empty = ".sjw-badge:has-text('nothing to show yet')"
+        run_all(opened, lambda: opened.wait_for_selector(empty, timeout=120_000))
         expect(opened.locator(".sjw-trouble")).not_to_be_empty()
         expect(opened.locator(".sjw-views:visible")).to_have_count(0)
         for words in ("Run on Spark", "Go live"):

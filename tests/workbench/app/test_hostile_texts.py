@@ -7,7 +7,7 @@ import itertools
 import fault_lab
 import ipywidgets as widgets
 import pytest
-from lab import CHROMIUM, chromium, come, lab, run_all, saved, settings, view
+from lab import CHROMIUM, chromium, lab, run_all, saved, settings, view
 from lab import page as page_of
 from page import Page
 
@@ -102,7 +102,6 @@ CELLS = ("%load_ext workbench", "%workbench")
 
 
 @pytest.mark.browser
-@pytest.mark.filterwarnings("default:the page did not come")
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
 def test_texts_that_are_typed_in_the_browser(tmp_path):
     """As above, by key strokes: what the browser makes of a text is among it."""
@@ -115,7 +114,7 @@ def test_texts_that_are_typed_in_the_browser(tmp_path):
         page_of(address, saved(root, "h.ipynb", *CELLS), browser=browser) as opened,
     ):
         shown = lambda: opened.wait_for_selector(".sjw-chart canvas:visible", timeout=60_000)  # noqa: E731
-        come(opened, lambda: run_all(opened), shown)
+        run_all(opened, shown)
         settings(opened)
         boxes = opened.locator(".sjw input[type=text]:visible:enabled, .sjw textarea:visible:enabled")
         filled = 0

@@ -18,7 +18,6 @@ from workbench.kinds import kinds
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
-    pytest.mark.filterwarnings("default:the page did not come"),
 ]
 
 CELLS = ("%load_ext workbench", "%workbench", "threads = 0", "print('the kernel is', 'free')")
@@ -81,7 +80,7 @@ def own(jupyter, browser, request):
 
 def show_app(opened):
     """Run the notebook, and wait until the app shows what it does."""
-    come(opened, lambda: run_all(opened), lambda: arrived(opened))
+    run_all(opened, lambda: arrived(opened))
     ask_kernel(opened, "pass")  # comes after all that the opening page has sent
     settings(opened)
     opened.evaluate("() => document.querySelector('.sjw').scrollIntoView()")
@@ -91,6 +90,11 @@ def arrived(opened):
     """Wait for the page and its first chart."""
     badge(opened, "Preview (simulated)")
     opened.wait_for_selector(".sjw-chart canvas:visible", timeout=60_000)
+
+
+def came_back(opened):
+    """Wait for the page of a kernel that was restarted, beside what its kernel before had shown."""
+    opened.wait_for_selector(".sjw:not(.sjw-gone) .sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
 
 
 @pytest.fixture
@@ -528,8 +532,7 @@ def test_a_restarted_kernel_is_told(own):
     own.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'", timeout=60_000
     )
-    run_all(own)
-    own.wait_for_selector(".sjw:not(.sjw-gone) .sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
+    run_all(own, lambda: came_back(own))
     expect(own.locator(".sjw-gone")).to_have_count(0)
 
 
@@ -554,8 +557,7 @@ def test_after_save_and_restart_the_page_comes_back_as_it_was(own):
     own.wait_for_function(
         "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'", timeout=60_000
     )
-    run_all(own)
-    own.wait_for_selector(".sjw:not(.sjw-gone) .sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
+    run_all(own, lambda: came_back(own))
     own.wait_for_selector(".sjw-tabs .mod-active:text-is('Late')")
     expect(own.locator(".sjw-story:visible h4").first).to_have_text(told)
     settings(own)
@@ -564,9 +566,9 @@ def test_after_save_and_restart_the_page_comes_back_as_it_was(own):
 
 def test_after_a_reload_of_the_browser_the_page_is_there_and_saved_with_the_notebook(own):
     """Its cell was run twice: what is left of the first page must not keep the second from coming back."""
-    run_all(own)
-    wait_for(lambda: ask_kernel(own, "print(len(__import__('workbench').process.pages))") == "1")
-    own.wait_for_selector(".sjw-badge:has-text('Preview (simulated)')", timeout=120_000)
+    one = lambda: wait_for(lambda: ask_kernel(own, "print(len(__import__('workbench').process.pages))") == "1")  # noqa: E731
+    run_all(own, one)
+    badge(own, "Preview (simulated)")
     own.wait_for_timeout(3000)  # it is saved with the notebook a second after it has come to rest
     own.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     wait_for(lambda: not own.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty"))
@@ -583,9 +585,7 @@ def test_after_a_reload_of_the_browser_the_page_is_there_and_saved_with_the_note
 def test_the_page_opens_in_a_tab_beside_the_notebook(jupyter, browser):
     address, root = jupyter
     with page(address, saved(root, "tab.ipynb", "%load_ext workbench\n%workbench --tab"), browser=browser) as opened:
-        run_all(opened)
-        opened.wait_for_selector(".sjw .sjw-chart canvas:visible", timeout=120_000)
-        badge(opened, "Preview (simulated)")
+        run_all(opened, lambda: arrived(opened))
         assert opened.locator(".jp-Notebook .sjw").count() == 0
         assert opened.locator(".sjw-chart canvas").first.bounding_box()["width"] > 900
         opened.click(".lm-TabBar-tabLabel:text-is('tab.ipynb')")
@@ -1027,8 +1027,7 @@ def test_two_dataframes_with_text_times_and_a_wrong_key_type_are_a_chart_in_a_fe
     address, root = jupyter
     book = saved(root, f"own-{dark}.ipynb", *OWN_CELLS)
     with page(address, book, size=(1440, 1700), dark=dark, browser=browser) as opened:
-        run_all(opened)
-        badge(opened, "nothing to show yet")
+        run_all(opened, lambda: badge(opened, "nothing to show yet"))
         opened.wait_for_selector(f"body[data-jp-theme-light='{'false' if dark else 'true'}']", state="attached")
         ask_kernel(opened, "pass")  # comes after all that the opening page has sent
         clicks = (

@@ -140,8 +140,8 @@ def book(tmp_path_factory):
     saved(root, "n.ipynb", *CELLS)
     with lab(home, root) as address:
         with page(address, "n.ipynb") as opened:
-            run_all(opened)
-            opened.wait_for_selector(".sjw-badge:has-text('Preview')", timeout=120_000)
+            badge = ".sjw-badge:has-text('Preview')"
+            run_all(opened, lambda: opened.wait_for_selector(badge, timeout=120_000))
             settings(opened)
             choice = ".sjw .widget-inline-hbox:has(.widget-label:text-is('Scenario')) select:visible"
             opened.locator(choice).select_option(label="orders_payments")
