@@ -167,7 +167,9 @@ def test_files_that_are_gone_leave_the_table():
 
 
 def test_tests_that_have_another_name_by_now_leave_the_table():
-    durations = timing.Durations(1.0, {file: {"test_it": [0, 1, 0], "test_old": [0, 9, 0]} for file in ("a.py", "b.py")})
+    durations = timing.Durations(
+        1.0, {file: {"test_it": [0, 1, 0], "test_old": [0, 9, 0]} for file in ("a.py", "b.py")}
+    )
     durations.keep(["a.py::test_it", "a.py::test_new"])
     assert durations.files == {"a.py": {"test_it": [0, 1, 0]}, "b.py": {"test_it": [0, 1, 0], "test_old": [0, 9, 0]}}
 
