@@ -97,15 +97,10 @@ def own_watermarks(execution: JavaObject, known: Understood) -> Marks | None:
     for place, node in enumerate(operators):
         times = {each.id for each in catalyst.expressions(node, "eventTime")}
         side = next((side for side, time in Sides(*known.marks).items() if time in times), None)
-        value = found.get(_name(node.java), found.get(str(place)))
+        value = found.get(catalyst.name_of_watermark(node.java), found.get(str(place)))
         if side is not None and value is not None and side not in marks:
             marks[side] = None if value == "None" else int(value.removeprefix("Some(").removesuffix(")")) * 1_000
     return Marks(marks["left"], marks["right"]) if len(marks) == len(SIDES) else None
-
-
-def _name(node: Any) -> str:
-    """What Spark's tracker calls an operator that sets a watermark; older versions number them in order of the plan."""
-    return str(node.nodeId()) if "nodeId" in {each.getName() for each in node.getClass().getMethods()} else ""
 
 
 def _field(of: Any, name: str) -> Any:

@@ -31,6 +31,7 @@ __all__ = [
     "expressions",
     "has_watermark",
     "listed",
+    "name_of_watermark",
     "optimised",
     "random_parts",
     "seq",
@@ -228,6 +229,11 @@ def random_parts(plan: Node) -> Iterator[str]:
         for each in listed(node.java.expressions()):
             if not bool(each.deterministic()):
                 yield str(each.sql())
+
+
+def name_of_watermark(node: JavaObject) -> str:
+    """What Spark's tracker calls an operator that sets a watermark; older versions number them in order of the plan."""
+    return str(node.nodeId()) if "nodeId" in {each.getName() for each in node.getClass().getMethods()} else ""
 
 
 def has_watermark(column: JavaObject) -> bool:

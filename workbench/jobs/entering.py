@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from workbench.arrays import Batches, RowNumbers
 from workbench.errors import ArgumentError, QueryError, TooLargeError, excerpt
 from workbench.jobs import conditions, held, repeats, replay, sides
-from workbench.jobs.catalyst import Node, columns_in, expressions
+from workbench.jobs.catalyst import Node, columns_in, expressions, name_of_watermark
 from workbench.jobs.checkpoint import LATEST, Checkpoint
 from workbench.jobs.clock import Clock, planned_at
 from workbench.jobs.repeats import OF
@@ -49,10 +49,12 @@ __all__ = [
     "entered",
     "held_before",
     "in_arrow",
+    "is_one_watermark",
     "kept_columns",
     "named_by_id",
     "needed",
     "newest",
+    "newest_of_both",
     "none",
     "survivors",
     "to_arrow",
@@ -649,14 +651,7 @@ def _newest(
     """For each micro-batch ``newest`` and ``n``, as `newest` gives them of one side, and the ``side``."""
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
-    node = next(
-        (
-            each
-            for each in optimised.walk()
-            if each.kind == "EventTimeWatermark" and any(one.id == time for one in expressions(each, "eventTime"))
-        ),
-        None,
-    )
+    node = _watermark_of(optimised, time)
     if node is None or time is None:
         return None
     ids = list(node.children[0].ids)
@@ -670,6 +665,33 @@ def _newest(
         newest_time = str(_OF_WINDOWS)
     told = (f"{newest_time} AS newest", "count(*) AS n", f"{place} AS side")
     return rows.groupBy(BATCH).agg(*map(F.expr, told))
+
+
+def _watermark_of(optimised: Node, time: int | None) -> Node | None:
+    """The operator that sets the watermark of an event time."""
+    marks = (each for each in optimised.walk() if each.kind == "EventTimeWatermark")
+    return next((each for each in marks if any(one.id == time for one in expressions(each, "eventTime"))), None)
+
+
+def is_one_watermark(optimised: Sequence[Node], times: Sequence[int | None]) -> bool:
+    """Whether both sides come from one ``withWatermark``, so that the newest row of either moves the watermark of both.
+
+    Spark keeps a watermark by the name of its operator; versions that number the operators keep one of each side.
+    """
+    nodes = [_watermark_of(plan, time) for plan, time in zip(optimised, times, strict=True)]
+    names = {None if node is None else name_of_watermark(node.java) for node in nodes}
+    return len(names) == 1 and not names & {None, ""}
+
+
+def newest_of_both(
+    left: dict[int, tuple[int, int]] | None, right: dict[int, tuple[int, int]] | None
+) -> list[dict[int, tuple[int, int]] | None]:
+    """What `newest` gives of two sides that have one watermark."""
+    if left is None or right is None:
+        return [left, right]
+    nothing = (NOTHING, 0)
+    both = {batch: max(left.get(batch, nothing)[0], right.get(batch, nothing)[0]) for batch in left.keys() | right}
+    return [{batch: (time, side.get(batch, nothing)[1]) for batch, time in both.items()} for side in (left, right)]
 
 
 def check_size(count: int, side: Side) -> None:

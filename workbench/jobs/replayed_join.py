@@ -232,7 +232,8 @@ def _followed(
     run_join = plan_joins.as_it_runs(known.join, recorded.run) if of_join else None
     # Spark pushes no filter through a column of the clock, whose value in a query is not the same each time
     wholes = [known.plan if each else recorded.run for each in on_clock]
-    seen = Sides(*entering.newest(recorded.spark, wholes, known.marks, recorded.rows, clock))
+    came = entering.newest(recorded.spark, wholes, known.marks, recorded.rows, clock)
+    seen = Sides(*(entering.newest_of_both(*came) if entering.is_one_watermark(wholes, known.marks) else came))
     delays = _delays(known)
     made, newest, missing = [], [], []
     for place, side in enumerate(SIDES):
@@ -279,7 +280,8 @@ def _facts(
     if facts.filtered is not None and known.filters:
         facts = _with_filters(facts, asked(known.filters))
     watermarks = sum(node.kind == "EventTimeWatermark" for node in recorded.run.walk())
-    return replace(facts, beside_others=watermarks > len(SIDES))
+    shared = entering.is_one_watermark([recorded.run] * len(SIDES), known.marks)
+    return replace(facts, beside_others=watermarks > len(SIDES), of_one_watermark=shared)
 
 
 def _row_facts(join: Join, known: Understood, made: Sides[side_streams.SideRows], where: residual.Residual) -> RowFacts:

@@ -214,6 +214,8 @@ class RowFacts:
     of_one_source
         Whether both sides read the same source, each perhaps with other columns: where their keys and times are equal,
         row by row, a stream is joined with itself.
+    of_one_watermark
+        Whether one watermark is that of both sides, so that a row of either moves it.
     beside_others
         Whether the query has more watermarks than one of each side, as a chain of joins and a union of streams have,
         from all of which its own follows.
@@ -242,6 +244,7 @@ class RowFacts:
     above: Above | None = None
     numbers: Numbers | None = None
     of_one_source: bool = False
+    of_one_watermark: bool = False
     beside_others: bool = False
 
     @property

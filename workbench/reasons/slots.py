@@ -911,14 +911,18 @@ class SentenceSlots:
         leaves = self._waiting[side][row] + behind
         delays = {each: times.micros(self.simulation.side(each).watermark) for each in SIDES}
         found = {each: leaves + delays[each] for each in SIDES if self._own_watermarks[each] < leaves}
-        return {"left": max(found.values())} if found and self._each_row_is_of_both_sides else found
+        return {"left": max(found.values())} if found and self._one_row_moves_both else found
 
     @cached_property
-    def _each_row_is_of_both_sides(self) -> bool:
-        """Whether a stream is joined with itself, so that one row moves the watermarks of both sides."""
+    def _one_row_moves_both(self) -> bool:
+        """Whether one row moves the watermarks of both sides, as they have one, or a stream is joined with itself."""
         left, right = self.simulation.left, self.simulation.right
-        return self.simulation.facts.of_one_source and all(
-            np.array_equal(*each) for each in ((left.arrival, right.arrival), (left.event_times, right.event_times))
+        facts = self.simulation.facts
+        return facts.of_one_watermark or (
+            facts.of_one_source
+            and all(
+                np.array_equal(*each) for each in ((left.arrival, right.arrival), (left.event_times, right.event_times))
+            )
         )
 
     @property

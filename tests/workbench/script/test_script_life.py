@@ -276,13 +276,57 @@ def test_a_drained_checkpoint_takes_no_new_rows(spark, tmp_path, join, dead_lett
 @pytest.mark.slow
 def test_a_plain_script_refuses_a_drained_checkpoint(run, spark, tmp_path):
     file = wb.export(run, tmp_path / "join.py")
+    later = held_back(tmp_path / "join_data", 3)
     for _ in range(2):  # once more without new rows does no harm
         assert code_and_words(file, spark, tmp_path, "--drain") == (0, "")
+    for new, place in later.items():
+        shutil.move(place, new)
+    was_drained = f"--checkpoint: {tmp_path}/checkpoint was drained"
     said = outcome(file, spark, tmp_path)
-    assert (
-        said
-        == f"--checkpoint: {tmp_path}/checkpoint was drained, so that all new rows would be late; give a new folder"
-    )
+    assert said == f"{was_drained}, so that all new rows would be late; give a new folder"
+    said = outcome(file, spark, tmp_path, "--drain")
+    assert said == f"{was_drained} when 12 more rows came, which were dropped as late; give a new folder"
+    assert code_and_words(file, spark, tmp_path, "--drain") == (0, "")
+
+
+@pytest.mark.family("a drained checkpoint")
+@pytest.mark.slow
+@pytest.mark.parametrize("dead_letters", [None, "parquet"])
+def test_rows_that_come_while_a_drain_runs_are_told_or_kept(run, spark, tmp_path, dead_letters):
+    """What comes in the last row's own micro-batch is on time, and in the next one, as Spark drops by the one before."""
+    file = scripts.job(run, tmp_path, dead_letters=dead_letters)
+    made = scripts.module(file)
+    later = held_back(file.parent / "main_data", 1, 2, 3)
+    places = {name: str(tmp_path / name) for name in ("checkpoint", "output", "dead_letters")}
+    args = scripts.arguments(made, **places, drain=True, files_per_trigger=1)
+    own = scripts.own_session(spark)
+    settled = {"state store": "rocksdb", "shuffle partitions": "2", "output": places["output"]}
+    assert made.check_checkpoint(own, args, made.MADE_FOR | settled)
+    end_input = made.end_input
+
+    def end_and_go_on(*words):
+        end_input(*words)
+        for new, place in later.items():
+            if place.exists():
+                shutil.move(place, new)
+
+    with mock.patch.object(made, "end_input", end_and_go_on):
+        if dead_letters:
+            made.run(own, args)
+            assert own.read.parquet(places["dead_letters"]).count() == 12
+        else:
+            with pytest.raises(SystemExit, match="^12 more rows came while the input was drained, and were dropped"):
+                made.run(own, args)
+
+
+def held_back(folder, *batches):
+    """Take micro-batches out of an export's recording: where each file was, and where it is."""
+    later = {}
+    for new in sorted(folder.glob("*/*.parquet")):
+        if int(new.stem.partition("-")[2]) in batches:
+            later[new] = folder.parent / f"{new.parent.name}-{new.name}"
+            shutil.move(new, later[new])
+    return later
 
 
 @pytest.mark.family("a drained checkpoint")
