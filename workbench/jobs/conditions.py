@@ -188,6 +188,21 @@ class Compared:
     expressions: tuple[Node, Node]
     nulls_meet: bool
 
+    @property
+    def is_alike(self) -> bool:
+        """Whether both are the same function of a column, whatever its type, so that the columns tell rows apart."""
+        one, other = map(_shape, self.expressions)
+        return one == other or any(map(is_collated, self.expressions))
+
+
+def _shape(part: Node) -> object:
+    """An expression without the names and types of its columns."""
+    if part.kind == "Cast":
+        return _shape(part.children[0])
+    if part.kind == "AttributeReference":
+        return part.kind
+    return part.kind, [*map(_shape, part.children)] or str(part.java.sql())
+
 
 def compared(part: Node) -> Compared | None:
     """What a part of a condition says to be equal, each an expression of columns; None: it says something else."""

@@ -131,19 +131,22 @@ def _opened(
     in_parts = event_log.is_event_log(progress)
     reports = [] if in_parts else reported.listed(progress)
     spark, plan, address = given_query.given(joined, checkpoint)
+    leaves, plan = sources.leaves(plan), plan_joins.in_order_of_run(spark, plan)
     if progress is None:
         reports = reported.listed(joined.recentProgress if given_query.is_query(joined) else None)
     elif in_parts:
         reports = reported.listed(event_log.reports(spark, progress))
     parts = plan_joins.parts(plan)
-    numbers = _which(join, parts, choice)
+    of_union = len(plan_joins.branches(plan)) > 1
+    numbers = _which(join, parts, choice, of_union)
+    if sink is not None and of_union:
+        raise ArgumentError("output: it has the rows of several joins, which a union brings together; leave it out")
     if sink is not None and numbers[-1] < len(parts) - 1:
         raise ArgumentError("output: it has the rows of the last join; give join=" + str(len(parts) - 1))
     _check_set_once(spark, plan)
     run = catalyst.optimised(spark, plan)
     known = [understanding.understood(spark, parts[number], run=run if len(parts) > 1 else None) for number in numbers]
     sinks.check_there(spark, sink)
-    leaves = sources.leaves(plan)
     choice = _with_arity(choice, known[-1])
     logs = checkpoint_fits.committed(checkpoints.read(spark, address, own=written is not None))
     if len(parts) > 1:
@@ -190,9 +193,13 @@ def _check_set_once(spark: SparkSession, plan: Node) -> None:
             raise ArgumentError(f"joined: {words}")
 
 
-def _which(join: Argument, parts: Sequence[Node], choice: Choice) -> Sequence[int]:
+def _which(join: Argument, parts: Sequence[Node], choice: Choice, of_union: bool) -> Sequence[int]:
     """The numbers of the joins that are opened."""
     last = len(parts) - 1
+    if join is None and of_union:
+        raise wrong(
+            "join", None, f"a union brings together the rows of several joins: say which, with join=0 to {last}"
+        )
     if join is None and last and not choice.takes_all:
         name, given = ("keys", choice.keys) if choice.keys is not None else ("sample", choice.sample)
         words = f"it chooses by the key of one join, and the plan has {last + 1} joins of streams"

@@ -5,8 +5,25 @@ from __future__ import annotations
 from workbench.jobs import catalyst, conditions, sides
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Conjunct
+from workbench.untyped import SparkObject
 
-__all__ = ["as_it_runs", "below", "filters_above", "is_above", "join_in", "joins", "parts", "type_of"]
+__all__ = [
+    "as_it_runs",
+    "below",
+    "branches",
+    "filters_above",
+    "in_order_of_run",
+    "is_above",
+    "join_in",
+    "joins",
+    "parts",
+    "type_of",
+]
+
+
+_MOVED = ("LeftSemi", "LeftAnti")
+_STEPS = 20
+"""Operators through which a join is moved at most."""
 
 
 def joins(plan: Node) -> list[Node]:
@@ -25,15 +42,45 @@ def below(join: Node) -> list[Node]:
     return [child for child in join.children if bool(child.java.isStreaming()) and joins(child)]
 
 
+def branches(plan: Node) -> list[Node]:
+    """The parts of a plan that have a last join of their own: the plan, or inputs of a union of several joins."""
+    streams = [child for child in plan.children if joins(child)]
+    if plan.kind == "Join" or not streams:
+        return [plan]
+    found = [branch for child in streams for branch in branches(child)]
+    return found if len(found) > 1 else [plan]
+
+
 def parts(plan: Node) -> list[Node]:
     """For each join of two streams in a plan the part of it that ends with this join, in the order that rows pass them.
 
-    The last is the whole plan. Joins that are not all below the last one are left out.
+    The last is the whole plan, or of a union of joins the last of its inputs.
     """
-    join = join_in(plan)
-    if join is None:
-        return [plan]
-    return [*(part for child in below(join) for part in parts(child)), plan]
+    found = []
+    for branch in branches(plan):
+        join = join_in(branch)
+        found += [] if join is None else [part for child in below(join) for part in parts(child)]
+        found.append(branch)
+    return found
+
+
+def in_order_of_run(spark: SparkObject, plan: Node) -> Node:
+    """A plan with its joins in the order in which Spark runs them: a semi or anti join may run before the one below it.
+
+    Spark moves it there where its condition has columns of one side of that join only.
+    """
+    if not any(type_of(join) in _MOVED and below(join) for join in joins(plan)):
+        return plan
+    java = spark._jvm.org.apache.spark.sql.catalyst
+    moved = java.analysis.EliminateSubqueryAliases.apply(plan.java)
+    for _ in range(_STEPS):
+        before = moved
+        for rule in (java.optimizer.PushDownLeftSemiAntiJoin, java.optimizer.PushLeftSemiLeftAntiThroughJoin):
+            moved = rule.apply(moved)
+        if moved.fastEquals(before):
+            break
+    found = catalyst.tree(spark, moved)
+    return found if [type_of(each) for each in joins(found)] != [type_of(each) for each in joins(plan)] else plan
 
 
 def as_it_runs(join: Node, run: Node) -> Node | None:

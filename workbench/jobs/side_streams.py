@@ -323,15 +323,18 @@ def _among(rows: pa.Table, others: pa.Table) -> Flags:
 
 
 def _with_compared(
-    known: Understood, place: int, shown: entering.Columns, rows: pa.Table, compared: pa.Table
+    known: Understood, place: int, shown: entering.Columns, others: Sequence[str], rows: pa.Table, compared: pa.Table
 ) -> tuple[pa.Table, tuple[str, ...]]:
-    """A side with a column of each expression that the join compares, and the names of what it compares.
+    """A side with a column of each expression by which its rows are told, and the names of what the join compares.
 
-    So a row joined on a field of a struct, as of a parsed payload, is told by that field.
+    So a row joined on a field of a struct, as of a parsed payload, is told by that field, and one joined on ``a + 1``
+    by this sum. A column of ``others`` needs none where it is compared as it is, or as its partner.
     """
     alias, names = f"{known.described[place].name}.", []
+    listed = {each for each, name in zip(shown.ids, shown.names, strict=True) if name in others}
     for pair, one, values in zip(known.keys, known.compared, compared.columns, strict=True):
-        if one is None:
+        is_column = one is None or one.expressions[place].kind == "AttributeReference" or one.is_alike
+        if one is None or (is_column and pair[place] in listed):
             names.append(shown.names[shown.ids.index(pair[place])])
             continue
         name = str(one.expressions[place].java.sql()).replace("`", "").removeprefix(alias)
@@ -374,8 +377,8 @@ def stream(
     table, key, others = rows.table, shown.key, [name for name in shown.names if name != shown.time]
     if compared is not None:  # by which keys are told apart, so that a struct need not be one
         others = [name for name in others if not pa.types.is_nested(table.schema.field(name).type)]
-        if not set(key) <= set(others):
-            table, key = _with_compared(known, place, shown, table, compared)
+        if not set(key) <= set(others) or not all(one is None or one.is_alike for one in known.compared):
+            table, key = _with_compared(known, place, shown, others, table, compared)
     if not key:  # nothing is told that rests on the keys of a join that are not understood
         table, key = (table, tuple(others[:1])) if others else _with_text(table, SIDES[place])
     if lists := [each for each in key if pa.types.is_list(table.schema.field(each).type)]:

@@ -110,10 +110,14 @@ def taken(
     written
         Files whose rows need not be read, as they are in memory; None: there are none.
     """
-    numbers: dict[str, int] = {}
+    numbers: dict[tuple[str, ...], int] = {}
     found = []
     for place, source in enumerate(sources):
-        folder = numbers.setdefault(str(source.java.toString()), len(numbers))  # one that is used twice is one
+        name = (
+            str(source.java.toString()),
+            *map(str, source.ids),
+        )  # one that is used twice is one; read twice it is two
+        folder = numbers.setdefault(name, len(numbers))
         offsets = [each.offsets[place] if place < len(each.offsets) else None for each in checkpoint.batches]
         others = [each for each in sources if each is not source]
         reading = _Reading(others, zone, written)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 
@@ -93,6 +93,14 @@ class Labels:
             return f"the row at {self.moment(int(self.times[side][row]))}"
         value = self._identities[side][row] if self._whole else stream.table.column(name)[int(row)].as_py()
         return value if isinstance(value, str) else f"{name} {value}"
+
+    def labels(self, rows: Mapping[Side, RowNumbers]) -> list[str]:
+        """Rows by their labels, with the streams that they are of where they are of both sides."""
+        several = sum(len(each) > 0 for each in rows.values()) > 1
+        names = Sides(*self.names)
+        return [
+            self.label(side, int(row)) + f" of {names[side]}" * several for side, some in rows.items() for row in some
+        ]
 
     def setting(self, setting: Setting, value: str | bool) -> str:
         """A changed setting, such as ``a watermark delay of 14.2 s on payments``."""

@@ -462,7 +462,7 @@ class SentenceSlots:
 
     def ahead(self, side: Side, row: int) -> str:
         """The rows that are far ahead of all others: two of each side, and how many more."""
-        named = [self.labels.label(each, int(one)) for each in SIDES for one in self._ahead.rows[each][:2]]
+        named = self.labels.labels({each: self._ahead.rows[each][:2] for each in SIDES})
         more = sum(map(len, self._ahead.rows.values())) - len(named)
         return " and ".join(named) if not more else f"{', '.join(named)} and {counted(more, 'more row')}"
 

@@ -245,8 +245,7 @@ def _other_causes(simulation: Simulation, streams: Sides[Stream], outcome: Outco
     counts = [_late_because(simulation, outcome, side) for side in SIDES]
     late, ahead, policy = (sum(each) for each in zip(*counts, strict=True))
     if simulation.ahead is not None and ahead:
-        labels = Labels(simulation, whole=False)
-        rows = [labels.label(side, int(row)) for side in SIDES for row in simulation.ahead.rows[side]]
+        rows = Labels(simulation, whole=False).labels(simulation.ahead.rows)
         named = ", ".join(rows[:_NAMED]) + (f" and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else "")
         gap = times.short(timedelta(microseconds=simulation.ahead.gap))
         yield Advice(
