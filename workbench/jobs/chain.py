@@ -263,9 +263,13 @@ class Chain:
         Raises
         ------
         WorkbenchError
-            If that join is not opened.
+            If that join is not opened, or if a union brings together the rows of several.
         """
         self._check_opened()
+        last = [each for each in range(len(self.joins)) if chain_rows.taken_on(self.joins, each) is None]
+        if len(last) > 1:
+            outputs = " and ".join(f"job.joins[{each}].output" for each in last)
+            raise WorkbenchError(f"the query puts out the rows of several joins: see {outputs}")
         return self.joins[-1].output
 
     def state(self, batch: int) -> pd.DataFrame:

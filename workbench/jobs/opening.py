@@ -68,8 +68,8 @@ def open_job(
     checkpoint
         The folder that is its ``checkpointLocation``, as Spark finds it; of a query of this session it is known.
     join
-        Of a plan with several joins of streams, which one, counted from 0 in the order that rows pass them; None: all
-        of them, as a `Chain`.
+        Of a plan with several joins of streams, which one, counted from 0 in the order that rows pass them, those of a
+        union one after the other; None: all of them, as a `Chain`.
     keys
         Only rows with these keys: values of the key column, or tuples of values of several. Of several joins, the keys
         of the one that `join` names.
@@ -138,7 +138,7 @@ def _opened(
         reports = reported.listed(event_log.reports(spark, progress))
     parts = plan_joins.parts(plan)
     of_union = len(plan_joins.branches(plan)) > 1
-    numbers = _which(join, parts, choice, of_union)
+    numbers = _which(join, parts, choice)
     if sink is not None and of_union:
         raise ArgumentError("output: it has the rows of several joins, which a union brings together; leave it out")
     if sink is not None and numbers[-1] < len(parts) - 1:
@@ -193,13 +193,9 @@ def _check_set_once(spark: SparkSession, plan: Node) -> None:
             raise ArgumentError(f"joined: {words}")
 
 
-def _which(join: Argument, parts: Sequence[Node], choice: Choice, of_union: bool) -> Sequence[int]:
+def _which(join: Argument, parts: Sequence[Node], choice: Choice) -> Sequence[int]:
     """The numbers of the joins that are opened."""
     last = len(parts) - 1
-    if join is None and of_union:
-        raise wrong(
-            "join", None, f"a union brings together the rows of several joins: say which, with join=0 to {last}"
-        )
     if join is None and last and not choice.takes_all:
         name, given = ("keys", choice.keys) if choice.keys is not None else ("sample", choice.sample)
         words = f"it chooses by the key of one join, and the plan has {last + 1} joins of streams"

@@ -21,7 +21,6 @@ __all__ = [
 ]
 
 
-_MOVED = ("LeftSemi", "LeftAnti")
 _STEPS = 20
 """Operators through which a join is moved at most."""
 
@@ -65,11 +64,11 @@ def parts(plan: Node) -> list[Node]:
 
 
 def in_order_of_run(spark: SparkObject, plan: Node) -> Node:
-    """A plan with its joins in the order in which Spark runs them: a semi or anti join may run before the one below it.
+    """A plan with its joins in the order in which Spark runs them: a semi join may run before the join below it.
 
     Spark moves it there where its condition has columns of one side of that join only.
     """
-    if not any(type_of(join) in _MOVED and below(join) for join in joins(plan)):
+    if not any(type_of(join) == "LeftSemi" and below(join) for join in joins(plan)):
         return plan
     java = spark._jvm.org.apache.spark.sql.catalyst
     moved = java.analysis.EliminateSubqueryAliases.apply(plan.java)

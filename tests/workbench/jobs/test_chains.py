@@ -134,6 +134,51 @@ def test_each_of_three_joins(session, folder, tmp_path, write, operators):
     assert out_of(job, names) == expected
 
 
+@pytest.mark.family("each join of a chain")
+def test_a_semi_join_that_spark_runs_before_the_join_below_it(session, folder, tmp_path):
+    """Its condition has columns of one side of that join only."""
+    orders, payments, refunds = three(session, folder)
+    pairs = orders.join(payments, F.expr(f"{written.SAME} AND {written.WITHIN}")).select(
+        "order_id", "ordered_at", "order_no", "payment_no"
+    )
+    within = F.expr("rid = order_id AND refunded_at BETWEEN ordered_at AND ordered_at + INTERVAL 5 SECONDS")
+    joined = pairs.join(refunds, within, "left_semi").select("order_no", "payment_no")
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    chain = wb.open_job(joined, ran.checkpoint, progress=ran.progress)
+    assert [job.join.how for job in chain.joins] == ["semi", "inner"]
+    assert chain.mismatches.empty, chain.mismatches.to_string()
+    assert chain.missing == chain.unknown == ()
+    names = ("order_no", "payment_no")
+    expected = {batch: put_out(rows, names) for batch, rows in ran.output.items() if rows}
+    assert expected
+    assert out_of(chain, names) == expected
+
+
+@pytest.mark.family("each join of a chain")
+def test_joins_that_a_union_brings_together(session, folder, tmp_path):
+    """One stream is read twice, and the last of the sources is told from it."""
+    orders, payments, refunds = three(session, folder)
+    pairs = orders.join(payments, F.expr(f"{written.SAME} AND {written.WITHIN}")).select("order_no", "payment_no")
+    again, _ = written.marked(*jobs.streams(session, folder))
+    within = F.expr("rid = order_id AND refunded_at BETWEEN ordered_at AND ordered_at + INTERVAL 5 SECONDS")
+    others = again.join(refunds, within, "left").select("order_no", F.col("refund_no").alias("payment_no"))
+    joined = pairs.union(others)
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    chain = wb.open_job(joined, ran.checkpoint, progress=ran.progress)
+    assert [job.join.how for job in chain.joins] == ["inner", "left"]
+    assert chain.mismatches.empty, chain.mismatches.to_string()
+    assert chain.missing == chain.unknown == ()
+    expected = {batch: len(rows) for batch, rows in ran.output.items() if rows}
+    outputs = [job.output.groupby("batch").size() for job in chain.joins]
+    assert outputs[0].add(outputs[1], fill_value=0).astype(int).to_dict() == expected
+    assert set(chain.rows["later"]) == {""}
+    with pytest.raises(wb.WorkbenchError, match=re.escape("see job.joins[0].output and job.joins[1].output")):
+        _ = chain.output
+    with pytest.raises(wb.ArgumentError, match="of several joins, which a union brings together"):
+        wb.open_job(joined, ran.checkpoint, output=str(tmp_path))
+    assert wb.open_job(joined, ran.checkpoint, join=1).join.how == "left"
+
+
 def test_pairs_of_sliding_windows_are_not_followed(session, folder, tmp_path):
     """Each is of one window, and its event time is in several."""
     joined = by_windows("inner", "6 seconds", "3 seconds")(*three(session, folder))

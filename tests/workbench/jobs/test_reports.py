@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from dataclasses import dataclass, field
@@ -935,6 +936,49 @@ def one_row_moves_the_watermarks_of_a_stream_joined_with_itself(desk):
     job = desk.opened(stream.alias("orders").join(stream.alias("payments"), on, "left"))
     assert "l2" not in job.state(int(job.batches.batch.max()))["row"].tolist()  # as was said
     assert "brings the watermark there" not in reason(job, "l2")
+
+
+@report
+def one_watermark_is_that_of_both_sides(desk):
+    """Spark keeps it by the name of its operator: the newest row of either side moves it."""
+
+    def joined(delay):
+        events = desk.read("events", delay)
+        starts, ends = (events.where(F.col("row").startswith(each)).alias(each) for each in ("start", "end"))
+        within = "end.at BETWEEN start.at AND start.at + INTERVAL 30 SECONDS"
+        return starts.join(ends, F.expr(f"start.id = end.id AND {within}"), "left")
+
+    desk.arrive(0, events=[("a", "10:00:00", "start-1"), ("a", "10:00:05", "end-1")])
+    desk.arrive(1, events=[("b", "10:01:00", "start-2")])
+    desk.arrive(2, events=[("c", "10:00:10", "end-2")])
+    desk.arrive(3, events=[("c", "10:00:20", "start-3"), ("b", "10:02:00", "end-3")])
+    job = desk.opened(joined("10 seconds"))
+    assert desk.dropped == 1
+    assert job.rows.row[job.rows.fate == "late"].tolist() == ["start-3"]
+    [fix] = re.findall("a watermark delay of (.+?) on ", reason(job, "start-3"))
+    desk.run(joined(fix.replace(" s", " seconds")))
+    assert desk.dropped == 0, fix
+
+
+@report
+def keys_are_told_as_the_condition_compares_them(desk):
+    schema = "id int, at timestamp, row string"
+    desk.each(
+        [
+            [{"id": 3, "at": "2026-01-01T10:00:00Z", "row": "l1"}],
+            [{"id": 9, "at": "2026-01-01T10:10:00Z", "row": "l2"}],
+        ],
+        [
+            [{"id": 3, "at": "2026-01-01T10:00:01Z", "row": "r1"}],
+            [{"id": 10, "at": "2026-01-01T10:10:00Z", "row": "r2"}],
+        ],
+    )
+    orders, payments = (desk.read(name, "10 seconds", schema) for name in ("orders", "payments"))
+    within = "payments.at BETWEEN orders.at AND orders.at + INTERVAL 30 SECONDS"
+    job = desk.opened(orders.join(payments, F.expr(f"orders.id + 1 = payments.id AND {within}"), "left"))
+    assert fates(job) == {"l1": "unmatched", "l2": "matched", "r1": "unmatched", "r2": "matched"}
+    assert reason(job, "l1").startswith("no partner: key 4 never arrived on payments")
+    assert job.rows.set_index("row")["(orders.id + 1)"].dropna().to_dict() == {"l1": 4, "l2": 10}
 
 
 def opened_once(desk, joined):

@@ -315,7 +315,7 @@ def test_rows_that_come_while_a_drain_runs_are_told_or_kept(run, spark, tmp_path
             made.run(own, args)
             assert own.read.parquet(places["dead_letters"]).count() == 12
         else:
-            with pytest.raises(SystemExit, match="^12 more rows came while the input was drained, and were dropped"):
+            with pytest.raises(SystemExit, match=r"^12 more rows came while the input was drained, and"):
                 made.run(own, args)
 
 
