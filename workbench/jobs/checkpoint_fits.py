@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from workbench.counts import counted
 from workbench.errors import QueryError, wrong
 from workbench.jobs import entering, held, plan_joins
 from workbench.jobs.catalyst import Node
@@ -13,6 +14,7 @@ from workbench.jobs.checkpoint import Checkpoint
 from workbench.jobs.understanding import Understood
 from workbench.kinds import AGGREGATION, kind_of
 from workbench.literals import SIDES
+from workbench.untyped import JavaObject
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -59,9 +61,22 @@ def _check_state_fits(
     if names and known.join.kind == "Join":
         number = logs.operators.get(known.join)
         operator = held.only_join(operators) if number is None else number
+        width = held.key_width(spark, logs.address, logs.batches[-1].number, operator=operator)
+        if (compared := _key_width(spark, known)) not in (None, width):
+            words = f"it has state by {counted(width, 'key column')}, and joined compares {compared}"
+            raise wrong("checkpoint", logs.address, f"{words}: {_OF_ANOTHER}")
         for place, side in enumerate(SIDES):
             rows = held.joined_rows(spark, logs.address, logs.batches[-1].number, side, operator=operator)
             entering.kept_columns(known, place, rows.columns[:-1])
+
+
+def _key_width(spark: SparkSession, known: Understood) -> int | None:
+    """How many columns of both sides Spark compares as equal in a join; None where it finds none."""
+    if known.run is None:
+        return None
+    java: JavaObject = spark._jvm
+    found = java.org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys.unapply(known.run.java)
+    return None if found.isEmpty() else int(found.get()._2().length())
 
 
 def has_state(spark: SparkSession, logs: Checkpoint) -> bool:

@@ -23,6 +23,7 @@ __all__ = [
     "count",
     "fields",
     "joined_rows",
+    "key_width",
     "numbered",
     "only_join",
     "operators",
@@ -79,7 +80,8 @@ def table(spark: SparkSession, address: str, batch: int) -> pd.DataFrame:
     for number, name in operators(spark, address):
         parts: Record = {}
         if name == HASH_JOIN:
-            parts |= {side: _side(spark, address, batch, side, number).select("value.*") for side in SIDES}
+            sides = {side: _values(_side(spark, address, batch, side, number)) for side in SIDES}
+            parts |= {side: rows.toDF(*_told_apart(rows.columns)) for side, rows in sides.items()}
         else:
             parts[""] = _flat(reader(spark, batch, operatorId=number).load(address))
         for side, rows in parts.items():
@@ -138,11 +140,17 @@ def joined_rows(spark: SparkSession, address: str, batch: int, side: Side, *, op
     )
     if rows is None:
         with spark_errors_as(unreadable(batch)):
-            rows = _side(spark, address, batch, side, operator).select("value.*")
+            rows = _values(_side(spark, address, batch, side, operator))
     names = rows.columns
     if names and names[-1] == "matched":
         return rows.toDF(*names[:-1], MATCHED)
     return rows.withColumn(MATCHED, F.lit(None).cast("boolean"))
+
+
+def key_width(spark: SparkSession, address: str, batch: int, *, operator: int) -> int:
+    """How many columns the key has by which a join of the checkpoint holds its rows."""
+    with spark_errors_as(unreadable(batch)):
+        return len(fields(_side(spark, address, batch, "left", operator), "key"))
 
 
 def only_join(known: Sequence[tuple[int, str]]) -> int:
@@ -167,7 +175,15 @@ def _store(spark: SparkSession, address: str, batch: int, operator: int, name: s
         state: DataFrame = reader(spark, batch, operatorId=operator, storeName=name).load(address)
     except Exception:  # noqa: BLE001 - Spark has no other way to say that there is none
         return None
-    return state.select("value.*")
+    return _values(state)
+
+
+def _values(state: DataFrame) -> DataFrame:
+    """The values of a state in columns; of fields of one name ``value.*`` would give the last for each."""
+    names = [each.name for each in fields(state, "value")]
+    if len(set(names)) == len(names):
+        return state.select("value.*")
+    return state.select(numbered(state, "value")).select("value.*").toDF(*names)
 
 
 def reader(spark: SparkSession, batch: int, **options: Value) -> Any:
@@ -197,11 +213,17 @@ def _flat(state: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F  # when needed: PySpark is slow to import
 
     columns: list[Column] = []
-    seen: Counter[str] = Counter()
     for part in ("key", "value"):
-        for number, each in enumerate(fields(state, part)):
-            name = f"{part}_{each.name}"
-            seen[name] += 1
-            again = f"_{seen[name]}" if seen[name] > 1 else ""
-            columns.append(F.col(f"{part}.c{number}").alias(name + again))
+        names = _told_apart([f"{part}_{each.name}" for each in fields(state, part)])
+        columns += [F.col(f"{part}.c{number}").alias(name) for number, name in enumerate(names)]
     return state.select(numbered(state, "key"), numbered(state, "value")).select(*columns)
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Names of columns, the second of one name with ``_2``."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name}_{seen[name]}" if seen[name] > 1 else name)
+    return found

@@ -12,7 +12,7 @@ from workbench.jobs.catalyst import Node, expressions, has_watermark, span
 from workbench.times import exact, precise, text
 from workbench.windows import Window
 
-__all__ = ["of_duplicates", "of_duplicates_above", "of_static", "of_windows", "redefined"]
+__all__ = ["of_duplicates", "of_duplicates_above", "of_limits_above", "of_static", "of_windows", "redefined"]
 
 _DAY = timedelta(days=1)
 _MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -54,7 +54,19 @@ def of_duplicates_above(plan: Node, join: Node) -> Iterator[str]:
                 f"{called} removes pairs: fates are those of the join itself, so a row whose pairs are all removed is "
                 "still matched"
             )
-            yield _of_meaning(node, called)
+            yield _of_meaning(node, called, "the watermark that the join passes on, which its bounds hold back,")
+
+
+def of_limits_above(plan: Node, join: Node) -> Iterator[str]:
+    """What ``limit`` above a join does to its pairs: Spark counts the rows of all micro-batches."""
+    below = {id(each) for each in join.walk()}
+    for node in plan.walk():
+        if node.kind == "GlobalLimit" and id(node) not in below:
+            limit = expressions(node, "limitExpr")[0].java.sql()
+            yield (
+                f"limit({limit}) after the join ends the output, over all micro-batches: fates are those of the join "
+                "itself, so a row that is matched or written with nulls may not come out"
+            )
 
 
 def _duplicates(plan: Node) -> Iterator[Node]:
@@ -67,14 +79,14 @@ def _called(node: Node) -> str:
     return "dropDuplicatesWithinWatermark" if node.kind == _WITHIN else "dropDuplicates"
 
 
-def _of_meaning(node: Node, subject: str) -> str:
+def _of_meaning(node: Node, subject: str, watermark: str = "the watermark") -> str:
     """Which rows are duplicates: those of any time, of the same event time, or within the watermark."""
     keys = expressions(node, "keys")
     names, times = [each.name for each in keys], [each.name for each in keys if has_watermark(each.java)]
     compared = " and ".join(names)
     if node.kind == _WITHIN:
         return (
-            f"{subject} keeps each {compared} until the watermark has passed the event time of its first row by the "
+            f"{subject} keeps each {compared} until {watermark} has passed the event time of its first row by the "
             f"delay: a row with the same {compared} that arrives after that is no duplicate"
         )
     within = f"dropDuplicatesWithinWatermark({[name for name in names if name not in times]})"

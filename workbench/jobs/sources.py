@@ -221,7 +221,8 @@ def _from_files(
     folder = _options(spark, source).get("path")
     apart = [] if folder is None else elsewhere(spark, there, folder)
     if apart:
-        missing.append(_other_folder(spark, source, {each: mine[each] for each in apart}, reading.others))
+        always = len(apart) == len(there)
+        missing.append(_other_folder(spark, source, {each: mine[each] for each in apart}, reading.others, always))
     within = [each for each in there if each not in set(apart)]
     groups = [
         _read(spark, source, each, base, reading.zone) for each, base in ((within, folder), (apart, None)) if each
@@ -254,14 +255,16 @@ def _read(spark: SparkSession, source: Node, files: Sequence[str], base: str | N
     return rows.withColumn(_FILE, F.col("_metadata.file_path"))
 
 
-def _other_folder(spark: SparkSession, source: Node, files: Mapping[str, int], others: Sequence[Node]) -> str:
+def _other_folder(
+    spark: SparkSession, source: Node, files: Mapping[str, int], others: Sequence[Node], always: bool
+) -> str:
     """What is said of files that a source took in and that do not lie in its folder, by their micro-batches."""
     folders = [_options(spark, each).get("path") for each in others if each.kind == "StreamingRelation"]
     swapped = any(len(elsewhere(spark, list(files), each)) < len(files) for each in folders if each)
     lie, changed = "lies" if len(files) == 1 else "lie", "its sides swapped" if swapped else "another folder"
     return (
         f"{counted(len(files), 'file')} that {_from_to(files.values())} took in for {described(source)} {lie} in "
-        f"another folder, such as {next(iter(files))}: {_restarted(changed)}"
+        f"another folder, such as {next(iter(files))}: {_restarted(changed, always)}"
     )
 
 
@@ -271,11 +274,12 @@ def _from_to(batches: Collection[int]) -> str:
     return f"micro-batch {first}" if first == last else f"micro-batches {first} to {last}"
 
 
-def _restarted(changed: str) -> str:
-    """What is said of rows that come from where a source does not read now."""
+def _restarted(changed: str, always: bool = False) -> str:
+    """What is said of rows that come from where a source does not read now, some of them or all."""
+    other = ", or joined is not the code that it ran" if always else ""
     return (
-        f"the query was restarted on this checkpoint with {changed}, and their rows belong to the side into which "
-        "Spark took them, under the join of joined"
+        f"the query was restarted on this checkpoint with {changed}{other}, and their rows belong to the side into "
+        "which Spark took them, under the join of joined"
     )
 
 

@@ -34,8 +34,9 @@ _LITERALS = (
 )
 _KEPT_WITHOUT = (
     "as the {} side has no watermark, rows of the {} side never leave the state{}: call withWatermark on both "
-    "sides before the join"
+    "sides before the join{}"
 )
+_AND_COMPARE = f", and {_COMPARE}: without a bound rows stay in state forever, whatever the watermarks"
 _UNDERIVED = frozenset({"SubtractTimestamps", "TimestampAdd"})
 """Expressions of a span between two times from which Spark derives no watermark, though their bound is understood."""
 _IN_MONTHS = frozenset({"AddMonths", "AddMonthsBase", "TimestampAddYMInterval"})
@@ -118,7 +119,9 @@ def of_state(read: Condition, without: Mapping[Side, Lacking], how: How | None, 
     unmarked = [side for side in SIDES if not read.inputs[side].watermarks]
     padded = f", and those that the {how} join pads never come out" if how in ("left", "right", "full") else ""
     if len(unmarked) == 1 and without:
-        yield _KEPT_WITHOUT.format(unmarked[0], " and of the ".join(without), padded)
+        bounded = read.windows or read.numbered or read.limits != (None, None)
+        more = "" if bounded else _AND_COMPARE
+        yield _KEPT_WITHOUT.format(unmarked[0], " and of the ".join(without), padded, more)
         yield from (each.words for each in without.values() if each.is_bound)
     elif kind and not unmarked:
         yield from (each.words for each in without.values())

@@ -359,6 +359,7 @@ def _notes(spark: SparkObject, plan: Node, join: Node, read: Condition, above: l
     for side, child in zip(SIDES, join.children, strict=False):
         yield from plan_notes.of_duplicates(child, read.inputs[side].name or f"the {side} side")
     yield from plan_notes.of_duplicates_above(plan, join)
+    yield from plan_notes.of_limits_above(plan, join)
     yield from condition_notes.of_windows(read)
     yield from condition_notes.of_filters(above, join)
     for side, mine in read.inputs.items():

@@ -10,7 +10,7 @@ import pandas as pd
 
 from workbench.arrays import Flags, Objects, RowNumbers, Texts
 from workbench.kinds import UNBOUNDED, kind_of
-from workbench.literals import SIDES, Side
+from workbench.literals import DELAYS, SIDES, Side
 from workbench.model import Outcome, Simulation
 from workbench.reasons import partners
 from workbench.reasons.partners import KeyAcross
@@ -161,6 +161,7 @@ def _of_side(
         verdict[of.late & (across == code)] = late
     verdict[of.would_meet] = SharedVerdict.LATE_FOR_PARTNER
     verdict[of.unmatched] = SharedVerdict.NO_PARTNER_ON_TIME
+    verdict[of.unmatched & np.isin(setting, list(DELAYS.values()))] = SharedVerdict.PARTNER_LATE
     for changed, missed in kind.missed.items():
         verdict[of.unmatched & (setting == changed)] = missed
     for code, absent in _ABSENT.items():

@@ -531,10 +531,10 @@ class SentenceSlots:
 
     def in_vain(self, side: Side, row: int) -> str:
         """Why a late row has no partner even if it is kept."""
-        if self._verdict(side, row) is SharedVerdict.LATE_FOR_PARTNER:
-            return verdicts.PARTNER_WAS_LATE_TOO
         if self.simulation.facts.aggregated:
             return verdicts.AGGREGATES_CHANGE
+        if self._verdict(side, row) is SharedVerdict.LATE_FOR_PARTNER:
+            return verdicts.PARTNER_WAS_LATE_TOO
         if self.key_came(side, row):
             return self.fill(verdicts.NO_PARTNER_WITHIN, side, row)
         return f"but it would have no partner: {self.key_across(side, row)}"

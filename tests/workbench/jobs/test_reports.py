@@ -981,6 +981,107 @@ def keys_are_told_as_the_condition_compares_them(desk):
     assert job.rows.set_index("row")["(orders.id + 1)"].dropna().to_dict() == {"l1": 4, "l2": 10}
 
 
+def written(number, minute, second=0):
+    """One order and its payment a second later, of one key."""
+    at = f"10:{minute:02}:{second:02}"
+    return [(f"k{number}", at, f"o{number}")], [(f"k{number}", at, f"p{number}")]
+
+
+@report
+def columns_of_one_name_are_told_apart_in_state(desk):
+    desk.each(*zip(*(written(number, number) for number in range(4)), strict=True))
+    orders, payments, more = desk.read("orders"), desk.read("payments"), desk.read("payments").alias("more")
+    within = "{1}.at BETWEEN {0}.at AND {0}.at + INTERVAL 1 MINUTE AND {0}.id = {1}.id"
+    pairs = orders.join(payments, F.expr(within.format("orders", "payments")))
+    pairs = pairs.select("orders.id", "orders.at", "orders.row", "payments.row").alias("pairs")
+    joined = pairs.join(more, F.expr(within.format("pairs", "more"))).select(
+        "pairs.*", F.col("more.row").alias("again")
+    )
+    chain = desk.opened(joined)
+    assert chain.joins[1].state(int(chain.batches.batch.max())).shape[0] > 0
+    assert chain.unknown == chain.missing == ()
+
+
+@report
+def a_join_with_a_key_more_is_another_query(desk):
+    desk.each(*zip(*(written(number, number) for number in range(2)), strict=True))
+
+    def joined(more=""):
+        on = "orders.id = payments.id AND payments.at BETWEEN orders.at AND orders.at + INTERVAL 1 MINUTE"
+        pairs = desk.read("orders").join(desk.read("payments"), F.expr(on + more))
+        return pairs.select("orders.id", "orders.row", F.col("payments.row").alias("paid"))
+
+    desk.opened(joined())
+    with pytest.raises(
+        wb.ArgumentError, match="by 1 key column, and joined compares 2: it is the checkpoint of another"
+    ):
+        wb.open_job(joined(" AND orders.row = payments.row"), desk.home / "checkpoint")
+
+
+@report
+def a_limit_above_the_join_is_told(desk):
+    desk.each(*zip(*(written(number, number) for number in range(3)), strict=True))
+    on = "orders.id = payments.id AND payments.at BETWEEN orders.at AND orders.at + INTERVAL 1 MINUTE"
+    job = desk.opened(desk.read("orders").join(desk.read("payments"), F.expr(on)).select("orders.id").limit(2))
+    assert len(desk.out) == 2
+    assert any(each.startswith("limit(2) after the join ends the output") for each in job.description.notes)
+
+
+@report
+def a_late_row_of_which_only_aggregates_are_known_has_no_late_partner(desk):
+    clicks = [("u", "10:00:00"), ("u", "10:03:30"), ("v", "10:06:00"), ("v", "10:12:00"), ("z", "10:20:00")]
+    logins = [("u", "10:00:05"), ("x", "10:03:30"), ("w", "10:06:00"), ("v", "10:12:00"), ("u", "10:03:40")]
+    desk.each(
+        *(
+            [[(*row, f"{name}{number}")] for number, row in enumerate(rows)]
+            for name, rows in (("c", clicks), ("l", logins))
+        )
+    )
+    counts = desk.read("payments").groupBy(F.window("at", "1 minute").alias("s"), "id").count()
+    counts = counts.select("id", F.window_time("s").alias("ended"), "count").alias("counts")
+    on = "orders.id = counts.id AND counts.ended BETWEEN orders.at AND orders.at + INTERVAL 5 MINUTES"
+    shutil.move(desk.home / "orders", desk.home / "swapped")
+    shutil.move(desk.home / "payments", desk.home / "orders")
+    shutil.move(desk.home / "swapped", desk.home / "payments")
+    counted = desk.read("orders").join(counts, F.expr(on), "left")
+    job = desk.opened(counted.select("orders.id", "orders.row", "orders.at", "counts.count", "counts.ended"))
+    late = job.rows[job.rows.fate == "late"]
+    assert late.row.tolist() == ["l4"]
+    assert late.reason.iloc[0].endswith(
+        "but which aggregates it would meet is not known, as they change with the watermark, too"
+    )
+
+
+@report
+def a_row_that_a_semi_join_loses_has_its_cause(desk):
+    orders = [[("a", "10:00:00", "oa")], [("c", "10:00:30", "oc")], [("d", "10:02:00", "od")]]
+    payments = [[("a", "10:00:05", "pa")], [("b", "10:00:08", "pb")], [("d", "10:02:30", "pd")]]
+    orders.append([("e", "10:05:00", "oe"), ("c", "10:00:31", "lost")])
+    payments.append([("c", "10:00:33", "pc"), ("z", "10:05:00", "pz")])
+    desk.each(orders, payments)
+    on = "orders.id = payments.id AND payments.at BETWEEN orders.at AND orders.at + INTERVAL 1 MINUTE"
+    desk.run(desk.read("orders").join(desk.read("payments"), F.expr(on), "left_semi"))
+    joined = desk.read("orders").join(desk.read("payments"), F.expr(on), "left_semi")
+    job = wb.open_job(joined, desk.home / "checkpoint")
+    [lost] = job.rows.index[job.rows.row == "lost"]
+    assert "Spark's left semi join loses such a row" in job.rows.reason[lost]
+    assert job.causes[lost] == "the watermark had passed it or its partner"
+
+
+@report
+def one_watermark_and_no_bound_want_both(desk):
+    desk.each(*zip(*(written(number, number) for number in range(2)), strict=True))
+    payments = desk.read("payments", None)
+    job = desk.opened(
+        desk.read("orders").join(payments, F.expr("orders.id = payments.id")).select("orders.row", "orders.at")
+    )
+    [note] = [each for each in job.description.notes if "never leave the state" in each]
+    assert note.endswith(
+        "call withWatermark on both sides before the join, and compare one event time with the other plus or minus an "
+        "INTERVAL: without a bound rows stay in state forever, whatever the watermarks"
+    )
+
+
 def opened_once(desk, joined):
     """A job whose trigger runs one micro-batch."""
     place = str(desk.home / "checkpoint")
