@@ -356,9 +356,27 @@ def _with_text(rows: pa.Table, side: Side) -> tuple[pa.Table, tuple[str, ...]]:
     nested = [each.name for each in rows.schema if pa.types.is_nested(each.type)]
     if not nested:
         raise ArgumentError(f"joined: its {side} side has no column beside the event time")
-    texts = [None if each is None else str(each) for each in rows.column(nested[0]).to_pylist()]
-    name = f"{nested[0]} as text"
-    return rows.append_column(name, pa.array(texts, pa.string())), (name,)
+    rows, name = _with_text_of(rows, nested[0])
+    return rows, (name,)
+
+
+def _lists_as_texts(rows: pa.Table, key: Sequence[str]) -> tuple[pa.Table, tuple[str, ...]]:
+    """A side whose key columns that are arrays have their text beside them, by which its rows are told.
+
+    Spark finds two arrays equal where all their elements are, two nulls among them.
+    """
+    names = []
+    for name in key:
+        is_list = pa.types.is_list(rows.schema.field(name).type)
+        rows, known_as = _with_text_of(rows, name) if is_list else (rows, name)
+        names.append(known_as)
+    return rows, tuple(names)
+
+
+def _with_text_of(rows: pa.Table, column: str) -> tuple[pa.Table, str]:
+    """Rows with the text of a nested column, and the name that this has."""
+    texts = [None if each is None else str(each) for each in rows.column(column).to_pylist()]
+    return rows.append_column(f"{column} as text", pa.array(texts, pa.string())), f"{column} as text"
 
 
 def stream(
@@ -381,7 +399,9 @@ def stream(
             table, key = _with_compared(known, place, shown, others, table, compared)
     if not key:  # nothing is told that rests on the keys of a join that are not understood
         table, key = (table, tuple(others[:1])) if others else _with_text(table, SIDES[place])
-    if lists := [each for each in key if pa.types.is_list(table.schema.field(each).type)]:
+    if compared is None:
+        table, key = _lists_as_texts(table, key)
+    elif lists := [each for each in key if pa.types.is_list(table.schema.field(each).type)]:
         raise not_followed.NotFollowedError(
             f"joined: the key {lists[0]} of {described.name} is an array, by which rows cannot be told; "
             f"join on its text, as in to_json({lists[0]})"

@@ -1082,6 +1082,21 @@ def one_watermark_and_no_bound_want_both(desk):
     )
 
 
+@report
+def keys_that_are_arrays(desk):
+    schema = "tags array<int>, at timestamp, row string"
+    tags = [([1, 2], [1, 2]), ([1, None], [1, None]), (None, [3])]
+    for number, both in enumerate(tags):
+        at = f"2026-01-01T10:0{number}:00Z"
+        rows = [[{"tags": each, "at": at, "row": f"{name}{number}"}] for name, each in zip("lr", both, strict=True)]
+        desk.arrive(number, orders=rows[0], payments=rows[1])
+    orders, payments = (desk.read(name, schema=schema) for name in ("orders", "payments"))
+    within = "payments.at BETWEEN orders.at AND orders.at + INTERVAL 30 SECONDS"
+    job = desk.opened(orders.join(payments, F.expr(f"orders.tags = payments.tags AND {within}"), "left"))
+    assert [each for each, fate in fates(job).items() if fate == "matched"] == ["l0", "l1", "r0", "r1"]
+    assert reason(job, "r2").endswith("key [3] never arrived on orders")
+
+
 def opened_once(desk, joined):
     """A job whose trigger runs one micro-batch."""
     place = str(desk.home / "checkpoint")
