@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from workbench.jobs import catalyst, conditions, numeric_times, sides
+from workbench.jobs import catalyst, conditions, numeric_times, sides, state_bounds
 from workbench.jobs.catalyst import Node
 from workbench.jobs.conditions import Conjunct
 from workbench.jobs.join_conditions import Condition, are_windows_of_groups, bounds
@@ -107,10 +107,13 @@ def other_times(read: Condition) -> Iterator[str]:
         others = [mine.columns[each] for each in compared if each in mine.columns and mine.watermark_of(each) is None]
         if others and time is not None and mine.watermarks:
             marked, named = mine.called(time) or "another column", " and ".join(others)
+            remedy = (
+                f"set the watermark on {others[0]}, after it is computed, in place of {marked}, or compare {marked}"
+            )
             yield (
                 f"the condition compares {named} of the {side} side, and its watermark is on {marked}: Spark bounds "
-                f"the state by a column with a watermark only; call withWatermark on {others[0]}, after it is "
-                f"computed, or compare {marked}"
+                f"the state by a column with a watermark only; "
+                f"{remedy if mine.grouped is None else state_bounds.TIME_OF_WINDOW}"
             )
         elif time is not None and mine.watermarks and (field := _field_of_time(parts, mine)):
             yield (

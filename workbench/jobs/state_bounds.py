@@ -16,7 +16,15 @@ from workbench.literals import SIDES, Side, Sides
 from workbench.times import micros
 from workbench.untyped import JavaObject, SparkObject
 
-__all__ = ["Lacking", "condition_in_literals", "lacking", "names_the_frame_before", "of_state", "retention"]
+__all__ = [
+    "TIME_OF_WINDOW",
+    "Lacking",
+    "condition_in_literals",
+    "lacking",
+    "names_the_frame_before",
+    "of_state",
+    "retention",
+]
 
 _ANY_TIME = 1_700_000_000_000  # milliseconds: whether a bound can be derived, not which
 _KEPT = "Spark derives no state watermark for the {} side from the condition as written, and keeps its rows forever: {}"
@@ -24,7 +32,7 @@ _NO_BOUND = "the join has no {} bound, so Spark keeps the rows of the {} side fo
 _COMPARE = "compare one event time with the other plus or minus an INTERVAL"
 _WRITE_SPAN = "write {}, which says the same"
 _NOT_IN_MONTHS = "write its INTERVAL in days, as months are of no fixed length"
-_TIME_OF_WINDOW = (
+TIME_OF_WINDOW = (
     "compare window_time of the window, which has its watermark, rather than its start or end: "
     'make it with withColumn("time", F.window_time("window")) before the join'
 )
@@ -148,7 +156,7 @@ def _remedy(read: Condition) -> str:
     lower, upper = read.limits
     whole = lower is not None and upper is not None and not read.numbered
     if whole and any(mine.grouped is not None for mine in read.inputs.values()):
-        return _TIME_OF_WINDOW
+        return TIME_OF_WINDOW
     if whole and read.operators & _UNDERIVED and (named := read.named_times) is not None:
         return _WRITE_SPAN.format(numeric_times.in_intervals(named, lower, upper))
     return _NOT_IN_MONTHS if read.operators & _IN_MONTHS else _COMPARE
@@ -164,8 +172,8 @@ def condition_in_literals(both: Sides[SideDescription], join: Join | None, notes
     notes
         What Spark lacks of the sides whose rows never leave the state.
     """
-    if any(each.remedy == _TIME_OF_WINDOW for each in notes.values()):
-        return _TIME_OF_WINDOW
+    if any(each.remedy == TIME_OF_WINDOW for each in notes.values()):
+        return TIME_OF_WINDOW
     known = {} if join is None else kind_of(join).arguments(join)
     if None in (known.get("lower"), known.get("upper"), *(each.watermark for each in both.values())):
         return ""
