@@ -107,13 +107,16 @@ def other_times(read: Condition) -> Iterator[str]:
         others = [mine.columns[each] for each in compared if each in mine.columns and mine.watermark_of(each) is None]
         if others and time is not None and mine.watermarks:
             marked, named = mine.called(time) or "another column", " and ".join(others)
-            remedy = (
-                f"set the watermark on {others[0]}, after it is computed, in place of {marked}, or compare {marked}"
-            )
+            if mine.grouped is not None:
+                yield (
+                    f"the condition compares a part of {named} of the {side} side, a window, which has no watermark of "
+                    f"its own: {state_bounds.TIME_OF_WINDOW}"
+                )
+                continue
             yield (
                 f"the condition compares {named} of the {side} side, and its watermark is on {marked}: Spark bounds "
-                f"the state by a column with a watermark only; "
-                f"{remedy if mine.grouped is None else state_bounds.TIME_OF_WINDOW}"
+                f"the state by a column with a watermark only; set the watermark on {others[0]}, after it is computed, "
+                f"in place of {marked}, or compare {marked}"
             )
         elif time is not None and mine.watermarks and (field := _field_of_time(parts, mine)):
             yield (

@@ -1097,6 +1097,18 @@ def keys_that_are_arrays(desk):
     assert reason(job, "r2").endswith("key [3] never arrived on orders")
 
 
+@report
+def a_part_of_an_aggregates_window_has_no_watermark(desk):
+    desk.each(*zip(*(written(number, number) for number in range(2)), strict=True))
+    counts = desk.read("orders").groupBy("id", F.window("at", "1 minute").alias("w")).count()
+    payments = desk.read("payments").withColumn("minute", F.date_trunc("minute", "at"))
+    found = wb.describe(counts.join(payments, F.expr("orders.id = payments.id AND w.start = minute")))
+    [ours] = [each for each in found.unknown if "a part of w of the left side" in each]
+    assert 'make it with withColumn("time", F.window_time("window")) before the join' in ours
+    [theirs] = [each for each in found.unknown if "minute of the right side" in each]
+    assert theirs.endswith("set the watermark on minute, after it is computed, in place of at, or compare at")
+
+
 def opened_once(desk, joined):
     """A job whose trigger runs one micro-batch."""
     place = str(desk.home / "checkpoint")
