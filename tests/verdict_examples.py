@@ -223,10 +223,9 @@ EXAMPLES = [
     ),
     Example(
         S.NO_PARTNER_ON_TIME,
-        wb.IntervalJoin("0 seconds", "10 seconds", how="semi"),
-        (("z", 60, 0), ("a", 20, 1)),
-        (("z", 60, 0), ("a", 24, 1)),
-        ("left", 1),
+        INTERVAL,
+        (("a", 34, 0), ("z", 90, 0)),
+        (("z", 90, 0), ("z", 91, 1), ("a", 50, 2)),
     ),
     Example(WindowVerdict.OTHER_WINDOW, TUMBLING, (("a", 9, 0),), (("a", 11, 0),)),
     Example(

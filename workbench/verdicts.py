@@ -224,7 +224,7 @@ class SharedVerdict(Verdict):
         "unmatched",
         "no row of {other} {within_reach} was on time",
         MISSED_SENTENCE,
-        _LONGER_DELAY,
+        "Look at the rows of its key that came late: no single setting would have matched it.",
         "distance",
     )
 
