@@ -135,6 +135,10 @@ def near_rates(spark, how="inner"):
     return near(rate(spark, "l", True), rate(spark, "r", True), how)
 
 
+def sessions_in_update_mode(spark):
+    start(rate(spark, "l", True).groupBy("l_id", F.session_window("l_t", "5 seconds")).count(), "update")
+
+
 def complete_aggregation(spark):
     start(near_rates(spark).groupBy("l_id").count(), "complete")
 
@@ -309,7 +313,7 @@ WRONG += [no_interval, no_schema, no_connector, other_key, other_columns, other_
 WRONG += [complete_aggregation, static_left, static_right, static_full, third_stream, second_watermark]
 WRONG += [counts_in_update, row_number, two_windows, limit, distinct, udf, subquery, write, no_alias, two_of_a_name]
 WRONG += [with_itself, gone, using, field_time, months, duplicates, timeout, update_groups, continuous]
-WRONG += [no_checkpoint, sink, one_name, text_and_number]
+WRONG += [no_checkpoint, sink, one_name, text_and_number, sessions_in_update_mode]
 QUOTED = re.findall(r"^\| `([^`]+)`", PAGE, flags=re.MULTILINE)
 ELSEWHERE = ("Illegal Parquet type", "_spark_metadata", "No space left", "Some data may have been lost")
 """Met in the tests of files, of scripts, of fault injection, of topics that were swapped."""

@@ -22,7 +22,7 @@ _STOPPED = "stopped SparkContext"
 _NO_PROTOBUF = re.compile(r"(ImportError|ModuleNotFoundError)[^\n]*google(\.protobuf)?\b")
 _OF_CONNECT = re.compile(r'RPC that terminated with:.*?StatusCode\.(\w+).*?details = "(.*?)"\n', re.S)
 _UNREACHED = "UNAVAILABLE"
-_IN_PYTHON = "An exception was thrown from the Python worker"
+_IN_PYTHON = ("An exception was thrown from the Python worker", "Cause: Traceback (most recent call last)")
 _IN_CALLBACK = "An exception was raised by the Python Proxy"
 _RAISED = re.compile(r"^[\w.]*(?:Error|Exception)\b.*$", re.M)
 _LONGEST = 400
@@ -113,8 +113,8 @@ def cause(error: BaseException) -> str:
     if of_connect := _OF_CONNECT.search(text):  # gRPC's own words, of which the first line says nothing
         status, details = of_connect.groups()
         return f"the Spark Connect server cannot be reached ({details})"[:_LONGEST] if status == _UNREACHED else details
-    if _IN_PYTHON in text:
-        raised = _RAISED.findall(text.partition(_IN_PYTHON)[2].partition("SQLSTATE")[0])
+    if worker := next((each for each in _IN_PYTHON if each in text), None):
+        raised = _RAISED.findall(text.partition(worker)[2].partition("SQLSTATE")[0])
         if raised:
             return f"a Python worker of Spark's failed: {raised[-1].strip()}"[:_LONGEST]
     if _IN_CALLBACK in text:

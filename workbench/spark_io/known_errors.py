@@ -69,6 +69,12 @@ KNOWN = (
         'Call `outputMode("append")`; an aggregation of an inner join may have `outputMode("update")`.',
     ),
     Known(
+        "Invalid streaming output mode: update. This output mode is not supported for session window streaming "
+        "aggregations",
+        "Sessions are written in append or complete mode, as a later row may merge two that were written.",
+        'Call `outputMode("append")`.',
+    ),
+    Known(
         "Invalid streaming output mode: complete. This output mode is not supported for no streaming aggregations",
         "Complete mode is for aggregations, whose whole result is in the state.",
         'Call `outputMode("append")`.',

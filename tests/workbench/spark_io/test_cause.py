@@ -43,8 +43,16 @@ def test_a_path_or_a_class_alone_is_told_with_what_happened_to_it():
     assert cause(Py4JError(trace)) == "NoSuchFileException: /tmp/a/shuffle_1_7_0.index"
 
 
-def test_an_error_of_a_python_worker_is_its_last_line():
-    text = """[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):
+@pytest.mark.parametrize(
+    "begin",
+    [
+        "[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback (most recent call last):",
+        "[STREAMING_PYTHON_RUNNER_INITIALIZATION_FAILURE] Streaming Runner initialization failed, returned -2. "
+        "Cause: Traceback (most recent call last):",
+    ],
+)
+def test_an_error_of_a_python_worker_is_its_last_line(begin):
+    text = f"""{begin}
   File "worker.py", line 1, in main
     process()
 ValueError: no such version
