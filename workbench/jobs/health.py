@@ -247,10 +247,19 @@ def _frequent_key(job: Job, side: Side, came: Any) -> tuple[str | None, float | 
     return str(key_words(job.side(side), one)[0]), float(counts[most] / len(rows))
 
 
+def _timed(job: Job) -> list[Side]:
+    """The sides that have an event time."""
+    known = zip(SIDES, job.known.times, job.known.described, strict=True)
+    return [side for side, time, described in known if time is not None or described.time]
+
+
 def _newest(job: Job) -> Times:
-    """For each micro-batch the newest event time of either side that had come by its end."""
+    """For each micro-batch the newest event time of either side that had come by its end.
+
+    A side that has none is shown at the times of its micro-batches, which are no event times.
+    """
     found = np.full(len(job.checkpoint.batches), NOTHING, dtype=np.int64)
-    for side in SIDES:
+    for side in _timed(job):
         stream = job.side(side)
         own = stream.newest
         if own is None:
@@ -263,7 +272,7 @@ def _wait(job: Job) -> timedelta | None:
     if not job.is_understood:
         return None
     newest, longest = _newest(job), -1
-    for side in SIDES:
+    for side in _timed(job):
         fates = job.simulation.fates[side]
         waiting = fates["fate"].isin(["unmatched", "pending"]).to_numpy()
         until = newest[np.minimum(fates["evicted_in"].to_numpy()[waiting], len(newest) - 1)]

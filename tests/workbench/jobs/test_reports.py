@@ -12,6 +12,7 @@ import re
 import shutil
 import time
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import jobs
@@ -1066,6 +1067,19 @@ def a_row_that_a_semi_join_loses_has_its_cause(desk):
     [lost] = job.rows.index[job.rows.row == "lost"]
     assert "Spark's left semi join loses such a row" in job.rows.reason[lost]
     assert job.causes[lost] == "the watermark had passed it or its partner"
+
+
+@report
+def times_of_day_today_are_no_event_times(desk):
+    """A side without an event time is shown at the times of its micro-batches."""
+    desk.each(*zip(*(written(number, number) for number in range(2)), strict=True))
+    payments = desk.read("payments", None).select("id", "row").alias("payments")
+    job = desk.opened(
+        desk.read("orders").join(payments, F.expr("orders.id = payments.id")).select("orders.row", "orders.at")
+    )
+    health = figures(job)
+    assert health.wait is None or health.wait < timedelta(hours=1)
+    assert health.watermark_lag < timedelta(hours=1)
 
 
 @report
