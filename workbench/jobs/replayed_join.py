@@ -142,7 +142,8 @@ def replayed(
     if settings is not None and any(each.grouped is not None for each in known.inputs):
         missing.append(SAME_AGGREGATES)
     clock = _clock(recorded, before, settings)
-    followed = _followed(recorded, known, before, inner, clock)
+    clocks = Sides(*(_clock(recorded, _below(before, child), settings) for child in known.join.children[: len(SIDES)]))
+    followed = _followed(recorded, known, before, inner, clock, clocks)
     shown = Sides(entering.columns(known, 0), entering.columns(known, 1))
     streams = Sides.of(
         lambda side: side_streams.stream(
@@ -183,7 +184,7 @@ def replayed(
         recorded.choice,
         origins={side: leaving.origins(places[side], len(followed.rows[side].arrival)) for side in joined},
         aggregates={
-            side: Aggregates(spark, known.join.children[place], recorded.rows, inner, clock, places[side])
+            side: Aggregates(spark, known.join.children[place], recorded.rows, inner, clocks[side], places[side])
             for place, side in enumerate(SIDES)
             if known.inputs[place].grouped is not None
         },
@@ -206,6 +207,11 @@ def _delays(known: Understood) -> Sides[int]:
     return Sides(*known.described).map(lambda each: micros(each.watermark or timedelta(0)))
 
 
+def _below(before: Mapping[Node, Job], part: Node) -> dict[Node, Job]:
+    """The joins in a part of the plan: an operator on the other side does not heed the watermark that they pass on."""
+    return {node: job for node, job in before.items() if node is part}
+
+
 def _clock(recorded: Recorded, before: Mapping[Node, Job], settings: Settings | None) -> Clock:
     """When the micro-batches ran, and under which watermarks: those of the logs, or of other settings."""
     batches = recorded.logs.batches
@@ -224,8 +230,9 @@ def _followed(
     before: Mapping[Node, Job],
     inner: Mapping[Node, DataFrame],
     clock: Clock,
+    clocks: Sides[Clock],
 ) -> _Followed:
-    """The rows of both sides as they entered the join."""
+    """The rows of both sides as they entered the join, each under the watermark of the operators below it."""
     # of a side that asks the clock an optimised plan has the time of now
     on_clock = [replay.asks_the_clock(child) for child in known.join.children]
     of_join = known.join.kind == "Join" and not any(on_clock)
@@ -252,7 +259,7 @@ def _followed(
             run_join=None if known.join.children[place] in before else run_join,
             unread=recorded.unread,
             inner=inner,
-            clock=clock,
+            clock=clocks[side],
         )
         made.append(rows)
         missing += words

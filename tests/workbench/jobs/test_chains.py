@@ -155,6 +155,22 @@ def test_a_semi_join_that_spark_runs_before_the_join_below_it(session, folder, t
 
 
 @pytest.mark.family("each join of a chain")
+def test_an_aggregate_beside_a_join_heeds_the_watermark_of_its_own_stream(session, folder, tmp_path):
+    """And not the one that the join on the other side passes on, which is behind it by that join's bounds."""
+    orders, payments, refunds = three(session, folder)
+    pairs = orders.join(payments, F.expr(f"{written.SAME} AND {written.WITHIN}")).select("order_id", "ordered_at")
+    sold = pairs.groupBy("order_id", F.window("ordered_at", "5 seconds").alias("w")).count()
+    back = refunds.groupBy("rid", F.window("refunded_at", "5 seconds").alias("v")).agg(F.count("*").alias("refunds"))
+    joined = sold.join(back, F.expr("order_id = rid AND w = v"), "left").select("order_id", "count", "refunds")
+    ran = jobs.run(joined, tmp_path / "checkpoint")
+    chain = wb.open_job(joined, ran.checkpoint, progress=ran.progress)
+    assert chain.mismatches.empty, chain.mismatches.to_string()
+    assert chain.missing == chain.unknown == ()
+    last = chain.joins[1]
+    assert {*last.rows["fate"]} >= {"matched", "unmatched"}
+
+
+@pytest.mark.family("each join of a chain")
 def test_joins_that_a_union_brings_together(session, folder, tmp_path):
     """One stream is read twice, and the last of the sources is told from it."""
     orders, payments, refunds = three(session, folder)
