@@ -418,7 +418,9 @@ class Chain:
         found: dict[tuple[int, Side], timedelta] = {}
         for name, delay in watermarks.items():
             if name not in self._streams:
-                raise wrong("watermarks", name, f"the streams with a watermark are {', '.join(self._streams)}")
+                known = ", ".join(self._streams)
+                remedy = f"the streams with a watermark are {known}" if known else "no stream of it has a watermark"
+                raise wrong("watermarks", name, remedy)
             found |= dict.fromkeys(self._streams[name], times.delay(delay, f"watermarks[{name!r}]"))
         return found
 

@@ -187,7 +187,7 @@ class Job(Result):
         if self.checkpoint.operators:
             raise WorkbenchError(
                 "other settings of one of several joins are not simulated by themselves, as its watermark follows the "
-                "streams of all: open the whole chain, without join=, and use its under()"
+                "streams of all: use under() of the whole chain, as opened without join="
             )
 
     def _check_ran(self) -> None:
