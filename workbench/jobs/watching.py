@@ -81,6 +81,7 @@ def watch(
     if not _LEAST <= seconds <= _LONGEST:
         raise wrong("every", every, f"give a time span from {_LEAST:g} seconds to an hour")
     spark, plan, address = given_query.given(joined, checkpoint)
+    plan = plan_joins.in_order_of_run(spark, plan)
     parts = plan_joins.parts(plan)
     run = catalyst.optimised(spark, plan) if len(parts) > 1 else None
     known = understanding.understood(spark, plan, run=run)
