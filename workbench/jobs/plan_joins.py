@@ -79,7 +79,8 @@ def in_order_of_run(spark: SparkObject, plan: Node) -> Node:
         if moved.fastEquals(before):
             break
     found = catalyst.tree(spark, moved)
-    return found if [type_of(each) for each in joins(found)] != [type_of(each) for each in joins(plan)] else plan
+    before, now = ([str(each.java.condition()) for each in joins(one)] for one in (plan, found))
+    return plan if now == before else found
 
 
 def as_it_runs(join: Node, run: Node) -> Node | None:
