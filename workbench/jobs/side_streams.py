@@ -331,7 +331,7 @@ def _with_compared(
     by this sum. A column of ``others`` needs none where it is compared as it is, or as its partner.
     """
     alias, names = f"{known.described[place].name}.", []
-    listed = {each for each, name in zip(shown.ids, shown.names, strict=True) if name in others}
+    listed = {each for each, name in zip(shown.ids, shown.names, strict=False) if name in others}
     for pair, one, values in zip(known.keys, known.compared, compared.columns, strict=True):
         is_column = one is None or one.expressions[place].kind == "AttributeReference" or one.is_alike
         if one is None or (is_column and pair[place] in listed):
