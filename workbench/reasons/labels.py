@@ -95,12 +95,11 @@ class Labels:
         return value if isinstance(value, str) else f"{name} {value}"
 
     def labels(self, rows: Mapping[Side, RowNumbers]) -> list[str]:
-        """Rows by their labels, with the streams that they are of where they are of both sides."""
-        several = sum(len(each) > 0 for each in rows.values()) > 1
+        """Rows by their labels, with the streams that they are of where two have the same one."""
         names = Sides(*self.names)
-        return [
-            self.label(side, int(row)) + f" of {names[side]}" * several for side, some in rows.items() for row in some
-        ]
+        found = [(self.label(side, int(row)), names[side]) for side, some in rows.items() for row in some]
+        alike = len({label for label, _ in found}) < len(found)
+        return [label + f" of {name}" * alike for label, name in found]
 
     def setting(self, setting: Setting, value: str | bool) -> str:
         """A changed setting, such as ``a watermark delay of 14.2 s on payments``."""
