@@ -90,7 +90,8 @@ def pytest_collection_modifyitems(config, items):
         for marker, fixtures in NEEDS.items():
             if fixtures & set(getattr(item, "fixturenames", ())):
                 item.add_marker(marker)
-    if config.option.record_durations and not (config.option.keyword or any("::" in each for each in config.args)):
+    chosen = config.option.keyword or config.option.markexpr or any("::" in each for each in config.args)
+    if config.option.record_durations and not chosen:
         config.stash[balance.COLLECTED] = [item.nodeid for item in items]
     kept = items
     if config.option.tier:

@@ -54,7 +54,6 @@ __all__ = [
     "named_by_id",
     "needed",
     "newest",
-    "newest_of_both",
     "none",
     "survivors",
     "to_arrow",
@@ -608,6 +607,8 @@ def newest(
 ) -> list[dict[int, tuple[int, int]] | None]:
     """For each micro-batch (Spark's number) the newest event time where a watermark is set, and how many rows came.
 
+    Of two sides that have one watermark it is the newest of both.
+
     Parameters
     ----------
     spark
@@ -637,7 +638,8 @@ def newest(
         for each in seen:
             newest_time = NOTHING if each["newest"] is None else int(each["newest"])
             found[each["side"]][each[BATCH]] = newest_time, int(each["n"])
-    return [found.get(place) for place in range(len(asked))]
+    seen_by_side = [found.get(place) for place in range(len(asked))]
+    return _of_both(*seen_by_side) if is_one_watermark(optimised, times) else seen_by_side
 
 
 def _newest(
@@ -683,7 +685,7 @@ def is_one_watermark(optimised: Sequence[Node], times: Sequence[int | None]) -> 
     return len(names) == 1 and not names & {None, ""}
 
 
-def newest_of_both(
+def _of_both(
     left: dict[int, tuple[int, int]] | None, right: dict[int, tuple[int, int]] | None
 ) -> list[dict[int, tuple[int, int]] | None]:
     """What `newest` gives of two sides that have one watermark."""

@@ -209,7 +209,7 @@ def _delays(known: Understood) -> Sides[int]:
 
 def _below(before: Mapping[Node, Job], part: Node) -> dict[Node, Job]:
     """The joins in a part of the plan: an operator on the other side does not heed the watermark that they pass on."""
-    return {node: job for node, job in before.items() if node is part}
+    return {part: before[part]} if part in before else {}
 
 
 def _clock(recorded: Recorded, before: Mapping[Node, Job], settings: Settings | None) -> Clock:
@@ -239,8 +239,7 @@ def _followed(
     run_join = plan_joins.as_it_runs(known.join, recorded.run) if of_join else None
     # Spark pushes no filter through a column of the clock, whose value in a query is not the same each time
     wholes = [known.plan if each else recorded.run for each in on_clock]
-    came = entering.newest(recorded.spark, wholes, known.marks, recorded.rows, clock)
-    seen = Sides(*(entering.newest_of_both(*came) if entering.is_one_watermark(wholes, known.marks) else came))
+    seen = Sides(*entering.newest(recorded.spark, wholes, known.marks, recorded.rows, clock))
     delays = _delays(known)
     made, newest, missing = [], [], []
     for place, side in enumerate(SIDES):

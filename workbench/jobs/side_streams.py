@@ -333,8 +333,9 @@ def _with_compared(
     alias, names = f"{known.described[place].name}.", []
     listed = {each for each, name in zip(shown.ids, shown.names, strict=False) if name in others}
     for pair, one, values in zip(known.keys, known.compared, compared.columns, strict=True):
-        is_column = one is None or one.expressions[place].kind == "AttributeReference" or one.is_alike
-        if one is None or (is_column and pair[place] in listed):
+        if one is None or (
+            pair[place] in listed and (one.is_alike or one.expressions[place].kind == "AttributeReference")
+        ):
             names.append(shown.names[shown.ids.index(pair[place])])
             continue
         name = str(one.expressions[place].java.sql()).replace("`", "").removeprefix(alias)

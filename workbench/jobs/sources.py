@@ -110,13 +110,10 @@ def taken(
     written
         Files whose rows need not be read, as they are in memory; None: there are none.
     """
-    numbers: dict[tuple[str, ...], int] = {}
+    numbers: dict[tuple[str, tuple[int, ...]], int] = {}
     found = []
     for place, source in enumerate(sources):
-        name = (
-            str(source.java.toString()),
-            *map(str, source.ids),
-        )  # one that is used twice is one; read twice it is two
+        name = str(source.java.toString()), tuple(source.ids)  # used twice it is one, read twice it is two
         folder = numbers.setdefault(name, len(numbers))
         offsets = [each.offsets[place] if place < len(each.offsets) else None for each in checkpoint.batches]
         others = [each for each in sources if each is not source]
